@@ -1,0 +1,73 @@
+// Makes a fresh clone ready: installs what package-lock.json names, builds dist when a source is newer.
+// Plain JavaScript with node: imports only, since nothing else is there yet. Talks on stderr.
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const dist = path.join(root, 'dist')
+const stamp = path.join(dist, '.built')
+const sources = ['src', 'store', 'keys', 'tsconfig.json', 'tsconfig.build.json', 'bin/setup.js', 'package-lock.json']
+
+/** @param {string} file */
+const readJson = (file) => JSON.parse(fs.readFileSync(path.join(root, file), 'utf8'))
+
+/** @param {string} command @param {string[]} args */
+function run(command, args) {
+  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
+  if (result.status === 0) return
+  const why = result.error ? `: ${result.error.message}` : ` (exit ${result.status ?? result.signal})`
+  console.error(`hstore setup: ${[path.basename(command), ...args].join(' ')} failed${why}`)
+  process.exit(1)
+}
+
+/** True when node_modules holds what package-lock.json names. npm keeps its own lockfile there. */
+function isInstalled() {
+  try {
+    const have = readJson('node_modules/.package-lock.json').packages
+    return Object.entries(readJson('package-lock.json').packages).every(([name, wanted]) => {
+      if (name === '') return true
+      const there = have[name]?.version === wanted.version && fs.existsSync(path.join(root, name))
+      return there || (wanted.optional === true && !fs.existsSync(path.join(root, name)))
+    })
+  } catch {
+    return false
+  }
+}
+
+function install() {
+  if (isInstalled()) return
+  console.error('hstore setup: installing packages')
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund']
+  const npm = process.env['npm_execpath']
+  if (npm !== undefined && /\.c?js$/.test(npm)) run(process.execPath, [npm, ...args])
+  else run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args)
+}
+
+/** @param {string} file @returns {number} the newest change at or below `file`, in ms since 1970 */
+function newest(file) {
+  const stat = fs.statSync(file, { throwIfNoEntry: false })
+  if (stat === undefined) return 0
+  if (!stat.isDirectory()) return stat.mtimeMs
+  if (path.basename(file) === 'generated') return 0
+  return Math.max(stat.mtimeMs, ...fs.readdirSync(file).map((name) => newest(path.join(file, name))))
+}
+
+function isBuilt() {
+  const built = fs.statSync(stamp, { throwIfNoEntry: false })
+  return built !== undefined && sources.every((name) => newest(path.join(root, name)) <= built.mtimeMs)
+}
+
+function build() {
+  const began = new Date()
+  console.error('hstore setup: building dist')
+  fs.rmSync(dist, { recursive: true, force: true })
+  run(process.execPath, [path.join(root, 'src/contracts/csag/compile.js')])
+  run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'])
+  fs.writeFileSync(stamp, '')
+  fs.utimesSync(stamp, began, began)
+}
+
+install()
+if (process.argv.includes('--build') || !isBuilt()) build()

@@ -1,0 +1,24 @@
+/** Facts that go with an error into its JSON form, under their own keys. */
+export type ErrorDetails = Readonly<Record<string, unknown>>
+
+/**
+ * Base of everything that hstore throws on purpose.
+ *
+ * `code` is stable within a major version and listed in docs/cli.md; `message` is one line for a person (what, where,
+ * what to do) and free to change; `cause` is kept as the object it was.
+ */
+export class HstoreError<Code extends string = string> extends Error {
+  override readonly name: string = 'HstoreError'
+  readonly code: Code
+  readonly details: ErrorDetails
+
+  constructor(
+    code: Code,
+    message: string,
+    options: { readonly cause?: unknown; readonly details?: ErrorDetails } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.details = options.details ?? {}
+  }
+}
