@@ -19,7 +19,8 @@ function run(command, args) {
   if (result.status === 0) return
   const why = result.error ? `: ${result.error.message}` : ` (exit ${result.status ?? result.signal})`
   console.error(`hstore setup: ${[path.basename(command), ...args].join(' ')} failed${why}`)
-  process.exit(1)
+  process.exitCode = 1
+  throw new Error('set-up stopped')
 }
 
 /** True when node_modules holds what package-lock.json names. npm keeps its own lockfile there. */
@@ -59,15 +60,34 @@ function isBuilt() {
   return built !== undefined && sources.every((name) => newest(path.join(root, name)) <= built.mtimeMs)
 }
 
+/** Builds beside dist and swaps at the end, so that whoever runs meanwhile finds a whole one. */
 function build() {
   const began = new Date()
   console.error('hstore setup: building dist')
-  fs.rmSync(dist, { recursive: true, force: true })
-  run(process.execPath, [path.join(root, 'src/contracts/csag/compile.js')])
-  run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'])
-  fs.writeFileSync(stamp, '')
-  fs.utimesSync(stamp, began, began)
+  const fresh = `${dist}.${process.pid}`
+  const old = `${fresh}.old`
+  try {
+    run(process.execPath, [
+      path.join(root, 'src/contracts/csag/compile.js'),
+      '--out',
+      path.join(fresh, 'src/contracts/csag/generated'),
+    ])
+    const tsc = path.join(root, 'node_modules/typescript/bin/tsc')
+    run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh])
+    fs.writeFileSync(path.join(fresh, '.built'), '')
+    fs.utimesSync(path.join(fresh, '.built'), began, began)
+    if (fs.existsSync(dist)) fs.renameSync(dist, old)
+    fs.renameSync(fresh, dist)
+  } finally {
+    for (const folder of [fresh, old]) fs.rmSync(folder, { recursive: true, force: true })
+  }
 }
 
-install()
-if (process.argv.includes('--build') || !isBuilt()) build()
+try {
+  install()
+  if (process.argv.includes('--build') || !isBuilt()) build()
+} catch (error) {
+  // what failed has told why
+  if (process.exitCode === undefined) throw error
+  process.exit()
+}

@@ -1,0 +1,117 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { compareUtf8 } from '../src/kernel/bytes.ts'
+import { formatDidKey } from './did-key.ts'
+import type { Did } from './did-key.ts'
+import { KeyError } from './errors.ts'
+import { inspectKeyFile } from './key-file.ts'
+
+/** One agent's key in a folder of keys. Where `problem` stands, the file can't be used as it is. */
+export interface KeyEntry {
+  readonly agent: string
+  /** Absent when the file does not show it. */
+  readonly did?: Did
+  readonly level: 'file'
+  readonly path: string
+  readonly comment?: string
+  readonly encrypted: boolean
+  /** What is wrong and what to do, in one line. */
+  readonly problem?: string
+}
+
+const SUFFIX = '.pem'
+
+/** File systems take 255 bytes a name, and `.pub` comes behind this one. */
+const NAME_LIMIT = 251
+
+const encoder = new TextEncoder()
+
+/**
+ * Returns the path of an agent's key file: the agent percent-encoded, but for ASCII letters, digits and `-._~`, then
+ * `.pem`. A dot in front is encoded too, so that no name is hidden or means a folder. Two agents never share a path.
+ *
+ * @param agent - 1 to 1,024 bytes without control characters; its file name at most 251 bytes.
+ * @throws {KeyError} `HSTORE_KEY_INVALID` when it has another form.
+ */
+export function keyPath(dir: string, agent: string): string {
+  return join(dir, fileNameOf(agent))
+}
+
+/** Returns the agent whose key a file of this name holds, or undefined when it is none of `keyPath`'s names. */
+export function agentOf(fileName: string): string | undefined {
+  if (!fileName.endsWith(SUFFIX)) return undefined
+  try {
+    const agent = decodeURIComponent(fileName.slice(0, -SUFFIX.length))
+    return fileNameOf(agent) === fileName ? agent : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Returns the keys in a folder, sorted by agent. Other files are passed over; a key file that is broken or exposed is
+ * listed with its `problem`. A folder that does not exist holds none.
+ *
+ * @throws {KeyError} `HSTORE_KEY_NOT_FOUND` when the folder can't be read.
+ */
+export async function listKeys(dir: string): Promise<KeyEntry[]> {
+  const agents = (await fileNames(dir)).flatMap((name) => agentOf(name) ?? [])
+  const entries: KeyEntry[] = []
+  for (const agent of agents.sort(compareUtf8)) entries.push(await entryOf(dir, agent))
+  return entries
+}
+
+/**
+ * Returns the key of one agent, or undefined when the folder has none. Names count exactly, also on file systems that
+ * do not tell capital letters from small ones.
+ *
+ * @throws {KeyError} `HSTORE_KEY_INVALID` when no file can be named after the agent, `HSTORE_KEY_NOT_FOUND` when the
+ * folder can't be read.
+ */
+export async function findKey(dir: string, agent: string): Promise<KeyEntry | undefined> {
+  const name = fileNameOf(agent)
+  return (await fileNames(dir)).includes(name) ? entryOf(dir, agent) : undefined
+}
+
+async function entryOf(dir: string, agent: string): Promise<KeyEntry> {
+  const path = keyPath(dir, agent)
+  try {
+    const { publicKey, comment, encrypted } = await inspectKeyFile(path)
+    const entry = { agent, did: formatDidKey(publicKey), level: 'file', path, encrypted } as const
+    return comment === '' ? entry : { ...entry, comment }
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error
+    return { agent, level: 'file', path, encrypted: false, problem: error.message }
+  }
+}
+
+async function fileNames(dir: string): Promise<string[]> {
+  try {
+    return await readdir(dir)
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? ''
+    if (code === 'ENOENT') return []
+    throw new KeyError('HSTORE_KEY_NOT_FOUND', `${dir} is no folder of keys (${code})`, { cause })
+  }
+}
+
+function fileNameOf(agent: string): string {
+  const bytes = encoder.encode(agent)
+  const isClean = !/[\p{Control}\p{Surrogate}]/u.test(agent)
+  if (bytes.length < 1 || bytes.length > 1024 || !isClean) {
+    throw new KeyError(
+      'HSTORE_KEY_INVALID',
+      'an agent has a name of 1 to 1024 bytes without control characters: give such a name',
+    )
+  }
+  const encoded = encodeURIComponent(agent).replaceAll(/^\.|[!'()*]/g, percent)
+  if (encoded.length + SUFFIX.length <= NAME_LIMIT) return encoded + SUFFIX
+  throw new KeyError(
+    'HSTORE_KEY_INVALID',
+    `the agent's key file would have a name of ${encoded.length + SUFFIX.length} bytes, where file systems take ${NAME_LIMIT}: use a shorter name`,
+  )
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}

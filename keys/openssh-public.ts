@@ -1,0 +1,53 @@
+import { asBuffer } from '../src/kernel/bytes.ts'
+import { KeyError } from './errors.ts'
+import { parseBase64 } from './pem.ts'
+import { decodeComment, SSH_ED25519, sshPublicKey, SshReader } from './ssh-wire.ts'
+
+/** A public key as OpenSSH writes it down. */
+export interface OpenSSHPublicKey {
+  readonly publicKey: Uint8Array
+  readonly comment: string
+}
+
+const CONTROL = /[\p{Control}\u2028\u2029]/gu
+
+/**
+ * Returns the line of an OpenSSH public key file, with its line end: type, base64, comment. Control characters of the
+ * comment are written as `\u001b`: a line end among them would make a second key.
+ *
+ * @param publicKey - 32 bytes.
+ * @throws {KeyError} `HSTORE_KEY_INVALID` when it has another length.
+ */
+export function formatOpenSSHPublicKey(publicKey: Uint8Array, comment: string): string {
+  if (publicKey.length !== 32) {
+    throw new KeyError('HSTORE_KEY_INVALID', `a public key has 32 bytes, not ${publicKey.length}`)
+  }
+  const base64 = asBuffer(sshPublicKey(publicKey)).toString('base64')
+  const words = comment.replaceAll(CONTROL, escapeControl)
+  return `${SSH_ED25519} ${base64}${words === '' ? '' : ' '}${words}\n`
+}
+
+/**
+ * Returns the key and comment of a file that holds one line as `formatOpenSSHPublicKey` writes it.
+ *
+ * @throws {KeyError} `HSTORE_KEY_INVALID` for anything else.
+ */
+export function parseOpenSSHPublicKey(file: Uint8Array): OpenSSHPublicKey {
+  const line = asBuffer(file)
+    .toString('latin1')
+    .replace(/(?:\r?\n)+$/, '')
+  const match = /^ssh-ed25519 ([A-Za-z0-9+/=]+)(?: ([^\r\n]*))?$/.exec(line)
+  const bytes = match === null ? undefined : parseBase64(match[1]!)
+  if (match === null || bytes === undefined) {
+    throw new KeyError('HSTORE_KEY_INVALID', `the public half is no line of ${SSH_ED25519}`)
+  }
+  const reader = new SshReader(bytes)
+  reader.expectEd25519()
+  const publicKey = reader.publicKey()
+  reader.expectEnd()
+  return { publicKey, comment: decodeComment(Buffer.from(match[2] ?? '', 'latin1')) }
+}
+
+function escapeControl(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

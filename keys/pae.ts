@@ -1,0 +1,22 @@
+const encoder = new TextEncoder()
+
+/**
+ * Returns the bytes that a DSSE signature covers: `DSSEv1`, the length and text of `type`, the length of `body`, parted
+ * by single spaces, then `body`. Lengths count bytes, in decimal.
+ *
+ * @throws {TypeError} when `type` is no string or `body` no Uint8Array.
+ * @see https://github.com/secure-systems-lab/dsse/blob/master/protocol.md
+ */
+export function pae(type: string, body: Uint8Array): Uint8Array {
+  if (typeof type !== 'string') throw new TypeError('type: wanted a string')
+  if (!(body instanceof Uint8Array)) throw new TypeError('body: wanted a Uint8Array')
+  const typeBytes = encoder.encode(type)
+  const before = encoder.encode(`DSSEv1 ${typeBytes.length} `)
+  const between = encoder.encode(` ${body.length} `)
+  const result = new Uint8Array(before.length + typeBytes.length + between.length + body.length)
+  result.set(before)
+  result.set(typeBytes, before.length)
+  result.set(between, before.length + typeBytes.length)
+  result.set(body, before.length + typeBytes.length + between.length)
+  return result
+}

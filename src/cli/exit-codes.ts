@@ -1,0 +1,77 @@
+import type { HandoffErrorCode } from '../errors.ts'
+
+/** The exit codes of docs/cli.md. */
+export const exits = {
+  ok: 0,
+  no: 1,
+  usage: 2,
+  pending: 3,
+  trust: 4,
+  damage: 5,
+  conflict: 6,
+  unread: 7,
+  unavailable: 8,
+  newer: 9,
+} as const
+
+type Exit = (typeof exits)[keyof typeof exits]
+
+const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
+  HSTORE_AGENT_NEEDED: exits.trust,
+  HSTORE_AUTHOR_MISMATCH: exits.trust,
+  HSTORE_BODY_INVALID: exits.damage,
+  HSTORE_CONTRACT_BROKEN: exits.no,
+  HSTORE_ENTRY_INVALID: exits.damage,
+  HSTORE_ENTRY_UNTRUSTED: exits.damage,
+  HSTORE_EQUIVOCATION: exits.conflict,
+  HSTORE_GENESIS_MISMATCH: exits.trust,
+  HSTORE_GENESIS_NEEDED: exits.trust,
+  HSTORE_HEADS_MOVED: exits.conflict,
+  HSTORE_INPUT_CHANGED: exits.no,
+  HSTORE_INPUT_TOO_LARGE: exits.usage,
+  HSTORE_INPUT_UNREADABLE: exits.usage,
+  HSTORE_OUTPUT_EXISTS: exits.usage,
+  HSTORE_OUTPUT_UNWRITABLE: exits.unavailable,
+  HSTORE_PARENT_AMBIGUOUS: exits.usage,
+  HSTORE_PARENT_CYCLE: exits.usage,
+  HSTORE_PARENT_UNKNOWN: exits.usage,
+  HSTORE_REF_AMBIGUOUS: exits.usage,
+  HSTORE_REF_NOT_FOUND: exits.usage,
+  HSTORE_ROSTER_CONFLICT: exits.conflict,
+  HSTORE_ROSTER_INVALID: exits.damage,
+  HSTORE_ROSTER_ROLLBACK: exits.damage,
+  HSTORE_SHALLOW_HELD: exits.usage,
+  HSTORE_SIGNER_UNKNOWN: exits.trust,
+  HSTORE_STORE_EXISTS: exits.conflict,
+  HSTORE_STORE_FOREIGN: exits.trust,
+  HSTORE_STORE_MISSING: exits.usage,
+  HSTORE_TRUST_DAMAGED: exits.trust,
+  HSTORE_USAGE: exits.usage,
+  HSTORE_VERSION_NEWER: exits.newer,
+}
+
+const lower: ReadonlyMap<string, Exit> = new Map<string, Exit>([
+  ['HSTORE_BLOCK_CORRUPT', exits.damage],
+  ['HSTORE_BLOCK_INVALID', exits.usage],
+  ['HSTORE_BLOCK_NOT_FOUND', exits.damage],
+  ['HSTORE_CAR_INVALID', exits.usage],
+  ['HSTORE_CID_INVALID', exits.usage],
+  ['HSTORE_JSON_INVALID', exits.usage],
+  ['HSTORE_STORE_BUSY', exits.unavailable],
+  ['HSTORE_STORE_DAMAGED', exits.damage],
+  ['HSTORE_STORE_FULL', exits.unavailable],
+  ['HSTORE_STORE_READ_ONLY', exits.unavailable],
+  ['HSTORE_STORE_UNREADABLE', exits.usage],
+  ['HSTORE_DID_INVALID', exits.usage],
+  ['HSTORE_KEY_EXISTS', exits.conflict],
+  ['HSTORE_KEY_EXPOSED', exits.trust],
+  ['HSTORE_KEY_INVALID', exits.trust],
+  ['HSTORE_KEY_NOT_FOUND', exits.trust],
+  ['HSTORE_PASSPHRASE_NEEDED', exits.trust],
+  ['HSTORE_PASSPHRASE_WRONG', exits.trust],
+])
+
+/** Returns the exit code of an error code; undefined for one that is not hstore's own. */
+export function exitOf(code: string): Exit | undefined {
+  return Object.hasOwn(handoff, code) ? handoff[code as HandoffErrorCode] : lower.get(code)
+}

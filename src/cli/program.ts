@@ -1,0 +1,118 @@
+import { Command, CommanderError } from 'commander'
+import { HstoreError } from '../kernel/errors.ts'
+import { exitOf, exits } from './exit-codes.ts'
+import type { Io } from './io.ts'
+import { UsageError } from './io.ts'
+import { plain } from './render.ts'
+import type { VerbSpec } from './verb-table.ts'
+import { globalOptions, verbs } from './verb-table.ts'
+import { version } from './version.ts'
+
+/** The options that every verb takes. */
+export interface GlobalOptions {
+  readonly store?: string
+  readonly keys?: string
+  readonly as?: string
+  readonly json?: boolean
+  readonly wait?: string
+  readonly genesis?: string
+  readonly passphraseFile?: string
+}
+
+/** What a verb's file exports: the work behind one line of the command line. Returns the exit code. */
+export type Verb = (
+  io: Io,
+  args: readonly string[],
+  options: GlobalOptions & Readonly<Record<string, unknown>>,
+) => Promise<number>
+
+/** Runs the command line of this process and sets its exit code. */
+export async function run(): Promise<void> {
+  const { processIo } = await import('./process-io.ts')
+  process.stdout.on('error', quitOnBrokenPipe)
+  process.exitCode = await main(process.argv.slice(2), processIo())
+}
+
+/** A reader that has seen enough, as `head` does, is no fault. */
+function quitOnBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+}
+
+/**
+ * Runs one command line.
+ *
+ * @param argv - Without the program's own name.
+ * @returns The exit code; see docs/cli.md. Never throws: what is no error of hstore's own is told as a bug.
+ */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  let code: number = exits.ok
+  try {
+    const program = build(io, (exit) => {
+      code = exit
+    })
+    if (argv.length === 0) {
+      program.outputHelp({ error: true })
+      return exits.usage
+    }
+    await program.parseAsync([...argv], { from: 'user' })
+    return code
+  } catch (error) {
+    return report(error, io, argv.includes('--json'))
+  }
+}
+
+function build(io: Io, done: (exit: number) => void): Command {
+  const program = new Command('hstore')
+    .description('Store and check signed handoffs between agents')
+    .version(version())
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => void io.out(text), writeErr: () => undefined })
+    .showHelpAfterError(false)
+  program.configureOutput({ writeErr: (text) => (text.startsWith('error:') ? undefined : io.err(text)) })
+  for (const [flags, description] of globalOptions) program.option(flags, description)
+  for (const verb of verbs) add(program, verb, io, done)
+  return program
+}
+
+function add(parent: Command, spec: VerbSpec, io: Io, done: (exit: number) => void): void {
+  const command = parent.command(spec.name).description(spec.summary)
+  command.addHelpText('after', `\nExample:\n  $ ${spec.example}`)
+  for (const [flags, description] of spec.options ?? []) command.option(flags, description)
+  for (const child of spec.verbs ?? []) add(command, child, io, done)
+  const { load } = spec
+  if (load === undefined) return
+  for (const [name, description] of spec.args ?? []) command.argument(name, description)
+  command.action(async () => {
+    const verb = await load()
+    done(await verb(io, command.args, command.optsWithGlobals()))
+  })
+}
+
+/** The one catch: an error becomes one line (with --json one object) and an exit code. */
+function report(error: unknown, io: Io, asJson: boolean): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return exits.ok
+  const { code, message, details, exit } = told(error)
+  const line = plain(message)
+  if (asJson) {
+    io.err(`${JSON.stringify({ schema: 'hstore.error/1', code, message, ...details })}\n`)
+  } else io.err(`hstore: ${line}\n`)
+  return exit
+}
+
+function told(error: unknown): { code: string; message: string; details: object; exit: number } {
+  if (error instanceof HstoreError) {
+    return { code: error.code, message: error.message, details: error.details, exit: exitOf(error.code) ?? exits.no }
+  }
+  if (error instanceof CommanderError || error instanceof UsageError) {
+    const message = error.message.replace(/^error: /, '')
+    return { code: 'HSTORE_USAGE', message: `${message}; hstore --help lists the verbs`, details: {}, exit: exits.usage }
+  }
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return {
+    code: 'HSTORE_BUG',
+    message: `this is a fault of hstore, please report it: ${what}`,
+    details: {},
+    exit: exits.no,
+  }
+}

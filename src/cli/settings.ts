@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { HandoffError } from '../errors.ts'
+import type { OpenStoreOptions, Store } from '../open-store.ts'
+import { openStore } from '../open-store.ts'
+import type { Io } from './io.ts'
+import { UsageError } from './io.ts'
+import type { GlobalOptions } from './program.ts'
+
+/** Returns the folder of keys: --keys, HSTORE_KEYS, or the user's data folder. */
+export function keysFolder(io: Io, { keys }: GlobalOptions): string {
+  const named = keys ?? set(io.env['HSTORE_KEYS'])
+  if (named !== undefined) return path.resolve(io.cwd, named)
+  const data = set(io.env['XDG_DATA_HOME'])
+  const home = set(io.env['HOME']) ?? set(io.env['USERPROFILE'])
+  if (data === undefined && home === undefined) {
+    throw new UsageError('no home folder: name the folder of keys with --keys or HSTORE_KEYS')
+  }
+  return path.join(data ?? path.join(home ?? '', '.local', 'share'), 'hstore', 'keys')
+}
+
+/** Returns the agent that acts, where one is named. */
+export function namedAgent(io: Io, { as }: GlobalOptions): string | undefined {
+  return as ?? set(io.env['HSTORE_AGENT'])
+}
+
+/** Returns the named store, where one is. */
+export function namedStore(io: Io, { store }: GlobalOptions): string | undefined {
+  return store ?? set(io.env['HSTORE_STORE'])
+}
+
+/** Returns how long to wait for another process, in ms. */
+export function waitMs({ wait }: GlobalOptions): number {
+  const seconds = wait === undefined ? 30 : Number(wait)
+  if (wait?.trim() !== '' && Number.isFinite(seconds) && seconds >= 0 && seconds <= 86_400) return seconds * 1000
+  throw new UsageError(`--wait takes seconds from 0 to 86400, not ${JSON.stringify(wait)}`)
+}
+
+/** Returns what gives the passphrase: --passphrase-file, HSTORE_PASSPHRASE, or the terminal. */
+export function passphraseOf(
+  io: Io,
+  { passphraseFile }: GlobalOptions,
+): () => Promise<string | undefined> {
+  return async () => {
+    if (passphraseFile !== undefined) return readPassphrase(path.resolve(io.cwd, passphraseFile))
+    return set(io.env['HSTORE_PASSPHRASE']) ?? (await io.askSecret('Passphrase: '))
+  }
+}
+
+/** Opens the store that the options, the environment or the working directory name. */
+export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> {
+  const wanted: OpenStoreOptions = {
+    store: namedStore(io, options),
+    cwd: io.cwd,
+    keys: keysFolder(io, options),
+    agent: namedAgent(io, options),
+    passphrase: passphraseOf(io, options),
+    waitMs: waitMs(options),
+    genesis: options.genesis,
+  }
+  return openStore(wanted)
+}
+
+async function readPassphrase(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable'
+    throw new HandoffError('HSTORE_INPUT_UNREADABLE', `passphrase file ${file}: ${why}`, { cause })
+  }
+}
+
+/** An empty variable counts as none. */
+function set(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}

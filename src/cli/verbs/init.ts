@@ -1,0 +1,26 @@
+import { HandoffError } from '../../errors.ts'
+import { init as makeStore } from '../../init-verb.ts'
+import type { Verb } from '../program.ts'
+import { jsonLine } from '../render.ts'
+import { keysFolder, namedAgent, namedStore, passphraseOf, waitMs } from '../settings.ts'
+
+/** `hstore init`: makes a store, prints its genesis CID. */
+export const init: Verb = async (io, _args, options) => {
+  const agent = namedAgent(io, options)
+  if (agent === undefined) {
+    throw new HandoffError('HSTORE_AGENT_NEEDED', 'whose store is it? name the agent with --as AGENT or HSTORE_AGENT')
+  }
+  const report = await makeStore({
+    store: namedStore(io, options),
+    cwd: io.cwd,
+    keys: keysFolder(io, options),
+    agent,
+    machine: io.machine,
+    waitMs: waitMs(options),
+    noPassphrase: options['passphrase'] === false,
+    passphrase: passphraseOf(io, options),
+  })
+  await io.out(options.json === true ? jsonLine('init', report) : `${report.genesis}\n`)
+  io.err(`store ${report.store} of ${report.agent} (${report.did})\n`)
+  return 0
+}

@@ -1,0 +1,65 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { HandoffError } from '../../errors.ts'
+import type { Validated } from '../../validate.ts'
+import { makeReport, reportLines, validateFile, validateUnreadable, writeReport } from '../../validate.ts'
+import { readInput } from '../input.ts'
+import type { Io } from '../io.ts'
+import { UsageError } from '../io.ts'
+import type { GlobalOptions, Verb } from '../program.ts'
+import { plain } from '../render.ts'
+import { openNamed } from '../settings.ts'
+
+/** `hstore validate`: upstream's verdict, report and exit code. */
+export const validate: Verb = async (io, [target = ''], options) => {
+  if (options['profile'] !== undefined && options['profile'] !== 'handoff') {
+    throw new UsageError('--profile is handoff')
+  }
+  const bundle = options['bundle'] as string | undefined
+  const { judgement, envelope } = await judge(io, target, bundle, options)
+  const out = options['reportOut'] as string | undefined
+  if (out !== undefined) {
+    const guarded = [...(envelope === undefined ? [] : [envelope.key]), ...judgement.localFiles.map(({ key }) => key)]
+    await writeReport(path.resolve(io.cwd, out), judgement, envelope, guarded)
+  }
+  if (options.json === true) {
+    await io.out(`${JSON.stringify(makeReport(judgement, io.cwd, envelope))}\n`)
+  } else {
+    for (const line of reportLines(judgement)) await io.out(`${plain(line)}\n`)
+    for (const { code, message } of judgement.advisories) io.err(`hstore: ${code}: ${plain(message)}\n`)
+  }
+  return judgement.ok ? 0 : 1
+}
+
+/** A file where there is one, else a REF where a store is at hand. */
+async function judge(
+  io: Io,
+  target: string,
+  bundle: string | undefined,
+  options: GlobalOptions,
+): Promise<Validated> {
+  const folder = bundle === undefined ? undefined : path.resolve(io.cwd, bundle)
+  if (target === '-') return validateFile(await io.stdin(), undefined, folder ?? io.cwd)
+  const file = path.resolve(io.cwd, target)
+  if ((await stat(file).catch(() => undefined)) !== undefined) {
+    try {
+      return await validateFile(await readInput(io, target), file, folder)
+    } catch (error) {
+      if (error instanceof HandoffError && error.code === 'HSTORE_INPUT_UNREADABLE') return validateUnreadable(error.message)
+      throw error
+    }
+  }
+  return (await judgeRef(io, target, options)) ?? validateUnreadable(`${target}: there is no such file`)
+}
+
+async function judgeRef(io: Io, ref: string, options: GlobalOptions): Promise<Validated | undefined> {
+  try {
+    await using store = await openNamed(io, options)
+    return await store.validate(ref)
+  } catch (error) {
+    const isNoRef =
+      error instanceof HandoffError && ['HSTORE_REF_NOT_FOUND', 'HSTORE_STORE_MISSING'].includes(error.code)
+    if (isNoRef) return undefined
+    throw error
+  }
+}

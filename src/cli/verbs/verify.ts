@@ -1,0 +1,28 @@
+import { UsageError } from '../io.ts'
+import type { Verb } from '../program.ts'
+import { findingLine, jsonLine } from '../render.ts'
+import { openNamed } from '../settings.ts'
+
+/** `hstore verify`: checks integrity and trust; says in words when there was nothing to check. */
+export const verify: Verb = async (io, args, options) => {
+  if (options['all'] === true && args.length > 0) throw new UsageError('--all goes without a REF')
+  const refs: string[] = []
+  for (const arg of args) refs.push(...(arg === '-' ? lines(await io.stdin()) : [arg]))
+  await using store = await openNamed(io, options)
+  const report = await store.verify(args.length === 0 ? undefined : refs, options['full'] === true)
+  const { exit, ...shown } = report
+  if (options.json === true) await io.out(jsonLine('verify', shown))
+  else {
+    const { entries, blocks, signatures, artifacts } = report.checked
+    for (const finding of report.findings) await io.out(`${findingLine(finding)}\n`)
+    const counts = `${entries} entries, ${blocks} blocks, ${signatures} signatures, ${artifacts} artifacts`
+    const word = entries + artifacts === 0 ? '0 checked: nothing to verify' : report.ok ? 'ok' : 'not ok'
+    await io.out(`${word} (${counts})\n`)
+    io.err(`not checked: ${report.notMade.join(', ')}\n`)
+  }
+  return exit
+}
+
+function lines(bytes: Uint8Array): string[] {
+  return new TextDecoder().decode(bytes).split(/\r?\n/).filter((line) => line !== '')
+}

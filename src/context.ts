@@ -1,0 +1,123 @@
+import path from 'node:path'
+import type { CidText } from '../store/cid-text.ts'
+import type { Database } from '../store/database.ts'
+import { openDatabase } from '../store/database.ts'
+import { decodeEntry } from './entry/decode.ts'
+import type { VerifiedEntry } from './entry/entry.ts'
+import { findVerified } from './entry/verify.ts'
+import { HandoffError } from './errors.ts'
+import { RecentMap } from './kernel/recent-map.ts'
+import { Marks } from './marks.ts'
+import type { StoreConfig } from './store-folder.ts'
+import { readConfig } from './store-folder.ts'
+import { loadRosterPath } from './trust/load.ts'
+import { findPins, readMarkSecret, writePins } from './trust/pin-file.ts'
+import { Trust } from './trust/standing.ts'
+
+/** How a store is opened. */
+export interface ContextOptions {
+  /** The store's `.hstore` folder. */
+  readonly folder: string
+  /** The folder of this user's keys; trust stands beside them. */
+  readonly keysFolder: string
+  /** How long to wait for another process to let go of the database, in ms. */
+  readonly waitMs: number
+  /** The genesis to accept at first contact. */
+  readonly genesis?: string | undefined
+}
+
+/** An open store with the trust that this user puts in it: what every verb works on. */
+export interface Context extends AsyncDisposable {
+  readonly folder: string
+  readonly keysFolder: string
+  readonly config: StoreConfig
+  readonly db: Database
+  readonly marks: Marks
+  /** The accepted rosters; replaced when a new version is accepted. */
+  trust: Trust
+  /** Entries read and verified lately. */
+  readonly recent: RecentMap<VerifiedEntry>
+}
+
+/**
+ * Opens a store, with its path of rosters checked against the one that this user accepted before.
+ *
+ * @throws {HandoffError} `HSTORE_STORE_MISSING`, `HSTORE_STORE_FOREIGN`, `HSTORE_GENESIS_NEEDED` at first contact
+ * without `genesis`, `HSTORE_GENESIS_MISMATCH` when it is another one, `HSTORE_ROSTER_ROLLBACK`.
+ * @throws {StoreError} `HSTORE_STORE_BUSY` when another process holds it longer than `waitMs`; other `HSTORE_STORE_…`.
+ */
+export async function openContext(options: ContextOptions): Promise<Context> {
+  const { folder, keysFolder, waitMs } = options
+  const config = await readConfig(folder)
+  const pins = await findPins(keysFolder, config.genesis)
+  acceptGenesis(config.genesis, pins !== undefined, options)
+  const secret = await readMarkSecret(keysFolder)
+  const db = await openDatabase(folder, { waitMs })
+  try {
+    const found = await loadRosterPath(db, config.genesis, pins?.path ?? [config.genesis])
+    if (pins === undefined || found.path.length > pins.path.length) {
+      await writePins(keysFolder, config.genesis, { path: found.path.map(({ body }) => body) })
+    }
+    return makeContext({ folder, keysFolder, config, db, secret, trust: new Trust(config.genesis, found) })
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+/** Returns a context over an open database. */
+export function makeContext(parts: {
+  readonly folder: string
+  readonly keysFolder: string
+  readonly config: StoreConfig
+  readonly db: Database
+  readonly secret: Uint8Array
+  readonly trust: Trust
+}): Context {
+  const { db, secret, ...rest } = parts
+  return {
+    ...rest,
+    db,
+    marks: new Marks(db, secret),
+    recent: new RecentMap(4096),
+    [Symbol.asyncDispose]: () => db.close(),
+  }
+}
+
+/**
+ * Returns an entry whose block and signature stand.
+ *
+ * @throws {StoreError} `HSTORE_BLOCK_NOT_FOUND`, `HSTORE_BLOCK_CORRUPT`, `HSTORE_BLOCK_INVALID`.
+ * @throws {HandoffError} `HSTORE_ENTRY_INVALID`, `HSTORE_VERSION_NEWER`, `HSTORE_ENTRY_UNTRUSTED` when the signature
+ * does not stand.
+ */
+export async function getEntry(context: Context, cid: CidText): Promise<VerifiedEntry> {
+  const known = context.recent.get(cid)
+  if (known !== undefined) return known
+  const entry = decodeEntry(cid, await context.db.get(cid))
+  const verified = context.marks.has(cid, 'signature') ? (entry as VerifiedEntry) : findVerified(entry)
+  if (verified === undefined) {
+    throw new HandoffError('HSTORE_ENTRY_UNTRUSTED', `the signature of entry ${cid} does not stand: run hstore verify ${cid}`, {
+      details: { cid },
+    })
+  }
+  context.recent.set(cid, verified)
+  return verified
+}
+
+/** A store that this user never accepted may come from anybody: its genesis has to be named once. */
+function acceptGenesis(genesis: CidText, isKnown: boolean, { folder, genesis: named }: ContextOptions): void {
+  if (named !== undefined && named !== genesis) {
+    throw new HandoffError(
+      'HSTORE_GENESIS_MISMATCH',
+      `the store ${path.resolve(folder)} has genesis ${genesis}, not ${named}: it is another store`,
+      { details: { genesis } },
+    )
+  }
+  if (isKnown || named === genesis) return
+  throw new HandoffError(
+    'HSTORE_GENESIS_NEEDED',
+    `first contact with the store ${path.resolve(folder)}: compare its genesis ${genesis} with what its owner says, then add --genesis ${genesis}`,
+    { details: { genesis } },
+  )
+}

@@ -1,0 +1,86 @@
+import type { HandoffEnvelope } from './document.ts'
+import { walkRecords } from './document.ts'
+import { placedFinding, quote } from './finding.ts'
+import type { CsagFinding, Segment } from './finding.ts'
+import type { BundleAnswer } from './bundle.ts'
+import { isVerified, splitEnvironment } from './resolve.ts'
+import type { ResolvedHandoff } from './resolve.ts'
+
+/** What a local file is to its envelope. */
+export type LocalFileRole = 'artifact' | 'lockfile' | 'report-input'
+
+/** A file of the bundle whose bytes are those that the envelope, or a report of it, declares. */
+export interface LocalFile {
+  /** In the bundle, with `/` between segments and without dots: where the locator leads when there are no links. */
+  readonly path: string
+  /** The file itself: the link-resolved absolute path in a directory. */
+  readonly key: string
+  readonly sha256: string
+  readonly sizeBytes: number
+  readonly role: LocalFileRole
+}
+
+type FileAnswer = Extract<BundleAnswer, { kind: 'file' }>
+
+/**
+ * Returns every distinct local file that an envelope needs to be judged again elsewhere: verified records, verified
+ * lockfiles, fresh inputs of verified reports, in this order. One file at two paths is there twice.
+ */
+export function listLocalFiles(envelope: HandoffEnvelope, resolved: ResolvedHandoff): LocalFile[] {
+  const files = new Map<string, LocalFile>()
+  const add = (answer: Omit<FileAnswer, 'kind'>, role: LocalFileRole): void => {
+    const { path, file } = answer
+    const name = `${path}\0${file.key}`
+    if (!files.has(name)) files.set(name, { path, ...file, role })
+  }
+  for (const { record } of walkRecords(envelope)) {
+    const answer = resolved.locators.get(record.artifact_path)
+    if (answer?.kind === 'file' && isVerified(record, answer.file)) add(answer, 'artifact')
+  }
+  for (const { environment } of envelope.executions ?? []) {
+    const { locator, sha256 } = splitEnvironment(environment)
+    const answer = resolved.locators.get(locator)
+    if (answer?.kind === 'file' && answer.file.sha256 === sha256) add(answer, 'lockfile')
+  }
+  for (const facts of resolved.reports.values()) {
+    if (facts.kind !== 'report') continue
+    for (const input of facts.inputs) add(input, 'report-input')
+  }
+  return [...files.values()]
+}
+
+/** Schemes that name things without a path, and so are remote on purpose. */
+const NAME_SCHEMES = /^(?:ark|arxiv|cid|did|doi|hdl|info|ipfs|ipns|isbn|magnet|pmid|tag|urn):/i
+
+/** Returns advisories on locators: HS4101 for a remote one that looks like a local path, HS4102 for one over links. */
+export function adviseOnLocators(
+  envelope: HandoffEnvelope,
+  resolved: ResolvedHandoff,
+): CsagFinding[] {
+  const advisories: CsagFinding[] = []
+  const told = new Set<string>()
+  const advise = (locator: string, place: readonly Segment[]): void => {
+    if (told.has(locator)) return
+    told.add(locator)
+    const answer = resolved.locators.get(locator)
+    if (answer?.kind === 'remote' && looksLocal(locator)) {
+      const message = `${quote(locator)} counts as remote, so no file is checked`
+      advisories.push(placedFinding('HS4101', place, message, 'info'))
+    }
+    if (answer?.kind === 'file' && answer.linked) {
+      const message = `${quote(locator)} leads over a symbolic link; elsewhere it is laid out as a file`
+      advisories.push(placedFinding('HS4102', place, message, 'info'))
+    }
+  }
+  for (const { record, place } of walkRecords(envelope)) {
+    advise(record.artifact_path, [...place, 'artifact_path'])
+  }
+  for (const [i, { environment }] of (envelope.executions ?? []).entries()) {
+    advise(splitEnvironment(environment).locator, ['executions', i, 'environment'])
+  }
+  return advisories
+}
+
+function looksLocal(locator: string): boolean {
+  return !/^[A-Za-z][A-Za-z0-9+.-]+:\/\//.test(locator) && !NAME_SCHEMES.test(locator)
+}

@@ -1,0 +1,105 @@
+import type { Bundle, BundleAnswer, BundleFile } from './bundle.ts'
+import type { HandoffArtifactDigest, HandoffEnvelope } from './document.ts'
+import { walkRecords } from './document.ts'
+import type { Locator } from './locator.ts'
+import { parseLocator } from './locator.ts'
+import type { PaperFacts } from './paper.ts'
+import { readPaper } from './paper.ts'
+import type { ReportFacts } from './report-facts.ts'
+import { readReport } from './report-facts.ts'
+
+/** What a locator stands for once the bundle was looked at. */
+export type Resolution = BundleAnswer | Exclude<Locator, { kind: 'local' }>
+
+/** Everything that the semantic rules ask of the files around an envelope. */
+export interface ResolvedHandoff {
+  /** By locator, as spelled in the envelope. */
+  readonly locators: ReadonlyMap<string, Resolution>
+  /** By {@link BundleFile.key}: the papers under `source_artifacts` whose digest matches. */
+  readonly papers: ReadonlyMap<string, PaperFacts>
+  /** By {@link BundleFile.key}: the reports whose digest and size match. */
+  readonly reports: ReadonlyMap<string, ReportFacts>
+}
+
+/** An `environment` taken apart. */
+export interface Environment {
+  readonly locator: string
+  readonly sha256: string
+}
+
+const DIGEST_MARK = '#sha256='
+
+/** Returns the locator and the digest of an `environment` that matches its pattern. */
+export function splitEnvironment(environment: string): Environment {
+  const at = environment.lastIndexOf(DIGEST_MARK)
+  return {
+    locator: environment.slice(0, at),
+    sha256: environment.slice(at + DIGEST_MARK.length),
+  }
+}
+
+/** Returns the resolved view of an envelope that has no local files, or undefined when it has some. */
+export function resolveRemote(envelope: HandoffEnvelope): ResolvedHandoff | undefined {
+  const locators = new Map<string, Resolution>()
+  for (const text of walkLocators(envelope)) {
+    if (locators.has(text)) continue
+    const locator = parseLocator(text)
+    if (locator.kind === 'local') return undefined
+    locators.set(text, locator)
+  }
+  return { locators, papers: new Map(), reports: new Map() }
+}
+
+/**
+ * Returns the resolved view of an envelope: every local file looked up and hashed, papers and reports read. Asks the
+ * bundle nothing when no locator is local.
+ *
+ * @param envelope - One that `checkEnvelope` has nothing to say about.
+ */
+export async function resolveFiles(
+  envelope: HandoffEnvelope,
+  bundle: Bundle,
+): Promise<ResolvedHandoff> {
+  const remote = resolveRemote(envelope)
+  if (remote !== undefined) return remote
+  const locators = new Map<string, Resolution>()
+  for (const text of walkLocators(envelope)) {
+    if (locators.has(text)) continue
+    const locator = parseLocator(text)
+    locators.set(text, locator.kind === 'local' ? await bundle.locate(locator.segments) : locator)
+  }
+  const papers = new Map<string, PaperFacts>()
+  const reports = new Map<string, ReportFacts>()
+  for (const { record, isSource } of walkRecords(envelope)) {
+    const answer = locators.get(record.artifact_path)
+    if (answer?.kind !== 'file') continue
+    const { file } = answer
+    if (isPaper(record, isSource) && record.sha256 === file.sha256 && !papers.has(file.key)) {
+      papers.set(file.key, await readPaper(bundle, file))
+    }
+    if (isReport(record) && isVerified(record, file) && !reports.has(file.key)) {
+      reports.set(file.key, await readReport(bundle, file))
+    }
+  }
+  return { locators, papers, reports }
+}
+
+/** Returns whether a record is a paper of the handoff: the role counts under `source_artifacts` only. */
+export function isPaper(record: HandoffArtifactDigest, isSource: boolean): boolean {
+  return isSource && record.artifact_role === 'paper_extraction'
+}
+
+/** Returns whether a record has one of the two report roles. */
+export function isReport(record: HandoffArtifactDigest): boolean {
+  return record.artifact_role === 'validation_report' || record.artifact_role === 'quality_report'
+}
+
+/** Returns whether the digest and, where one is declared, the size of a record are those of `file`. */
+export function isVerified(record: HandoffArtifactDigest, file: BundleFile): boolean {
+  return record.sha256 === file.sha256 && (record.byte_size ?? file.sizeBytes) === file.sizeBytes
+}
+
+function* walkLocators(envelope: HandoffEnvelope): Generator<string, void> {
+  for (const { record } of walkRecords(envelope)) yield record.artifact_path
+  for (const { environment } of envelope.executions ?? []) yield splitEnvironment(environment).locator
+}

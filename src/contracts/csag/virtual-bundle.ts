@@ -1,0 +1,112 @@
+import type { Bundle, BundleAnswer, BundleFile } from './bundle.ts'
+import type { HandoffEnvelope } from './document.ts'
+import { walkRecords } from './document.ts'
+import { leavesRoot, normalizeSegments, parseLocator, splitPath } from './locator.ts'
+import { readJsonFile } from './paper.ts'
+import { listReportInputs } from './report-facts.ts'
+import { isReport, splitEnvironment } from './resolve.ts'
+
+/** A file of a bundle that lies in a store. */
+export interface StoredFile {
+  /** Of the bytes, 64 digits of lower-case hex. */
+  readonly sha256: string
+  readonly sizeBytes: number
+  /** Returns the bytes, checked against their digest, or undefined when they are not there. */
+  readonly read: () => Promise<Uint8Array | undefined>
+}
+
+/** Returns the file with a digest, or undefined when the store does not hold it. */
+export type FindStoredFile = (sha256: string) => Promise<StoredFile | undefined>
+
+/**
+ * Returns a bundle whose files are named by their path alone: there are no links and no directories to look at.
+ *
+ * @param files - By path relative to the bundle, with `/` between segments and without dots.
+ */
+export function makeVirtualBundle(files: ReadonlyMap<string, StoredFile>): Bundle {
+  const answer = (segments: readonly string[]): BundleAnswer => {
+    const normal = normalizeSegments(segments)
+    const path = normal.join('/')
+    const stored = path === '' || isBelowFile(normal, files) ? undefined : files.get(path)
+    if (stored === undefined) return { kind: 'missing', reason: 'there is no such file' }
+    const { sha256, sizeBytes } = stored
+    return { kind: 'file', file: { key: `/${path}`, sha256, sizeBytes }, path, linked: false }
+  }
+  return {
+    locate: (segments) =>
+      Promise.resolve(
+        leavesRoot(segments)
+          ? { kind: 'escape', reason: 'the path leads out of the bundle' }
+          : answer(segments),
+      ),
+    locateBeside: (file, input) => {
+      const segments = besideSegments(file.key, input)
+      return Promise.resolve(
+        segments === undefined
+          ? { kind: 'missing', reason: 'the path leads out of the bundle' }
+          : answer(segments),
+      )
+    },
+    read: async (file: BundleFile, maxBytes: number) => {
+      if (file.sizeBytes > maxBytes) return undefined
+      return await files.get(file.key.slice(1))?.read()
+    },
+  }
+}
+
+/**
+ * Returns the bundle of a stored envelope: each declared file at the path where its locator leads, found by the digest
+ * that the envelope, or a report of it, declares. Files that the store lacks are missing in the bundle.
+ *
+ * @param envelope - One that `checkEnvelope` has nothing to say about.
+ */
+export async function openStoredBundle(
+  envelope: HandoffEnvelope,
+  find: FindStoredFile,
+): Promise<Bundle> {
+  const files = new Map<string, StoredFile>()
+  const add = async (segments: readonly string[], sha256: string): Promise<void> => {
+    const path = normalizeSegments(segments).join('/')
+    const stored = files.has(path) ? undefined : await find(sha256)
+    if (stored !== undefined) files.set(path, stored)
+  }
+  const reports = new Set<string>()
+  for (const { record } of walkRecords(envelope)) {
+    const locator = parseLocator(record.artifact_path)
+    if (locator.kind !== 'local') continue
+    await add(locator.segments, record.sha256)
+    if (isReport(record)) reports.add(normalizeSegments(locator.segments).join('/'))
+  }
+  for (const { environment } of envelope.executions ?? []) {
+    const { locator: text, sha256 } = splitEnvironment(environment)
+    const locator = parseLocator(text)
+    if (locator.kind === 'local') await add(locator.segments, sha256)
+  }
+  const bundle = makeVirtualBundle(files)
+  for (const path of reports) {
+    const answer = await bundle.locate(splitPath(path))
+    const json = answer.kind === 'file' ? await readJsonFile(bundle, answer.file) : undefined
+    if (json?.kind !== 'object') continue
+    for (const input of listReportInputs(json.value)) {
+      const segments = besideSegments(`/${path}`, input.path)
+      if (segments !== undefined) await add(segments, input.sha256)
+    }
+  }
+  return bundle
+}
+
+/** Segments of a path beside the file at `key`, from the root of the bundle; undefined when they lead out of it. */
+function besideSegments(key: string, input: string): string[] | undefined {
+  const segments = [...splitPath(key).slice(0, -1), ...splitPath(input)]
+  return input.startsWith('/') || leavesRoot(segments) ? undefined : segments
+}
+
+/** A file is no directory, though a store could hold both `a` and `a/b`. */
+function isBelowFile(segments: readonly string[], files: ReadonlyMap<string, StoredFile>): boolean {
+  let parent = ''
+  for (const segment of segments.slice(0, -1)) {
+    parent += parent === '' ? segment : `/${segment}`
+    if (files.has(parent)) return true
+  }
+  return false
+}

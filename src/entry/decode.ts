@@ -1,0 +1,61 @@
+import { decodeForm } from '../../store/canonical.ts'
+import type { JsonForm } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { cidTextOf } from '../../store/cid-text.ts'
+import { HandoffError } from '../errors.ts'
+import type { Fault } from './assert.ts'
+import { readEntryForm } from './assert.ts'
+import type { Entry } from './entry.ts'
+import { maxEntryBytes } from './entry.ts'
+
+// `{"payload":` before and `,"sig":{"/":{"bytes":"<86 characters>"}}}` behind: both of fixed length
+const headLength = 11
+const tailLength = 112
+
+/**
+ * Returns the entry in a block whose bytes are known to hash to `cid`.
+ *
+ * @throws {StoreError} `HSTORE_BLOCK_INVALID` when the bytes are not canonical or over 64 KiB.
+ * @throws {HandoffError} `HSTORE_ENTRY_INVALID` with all faults when the block is no entry; `HSTORE_VERSION_NEWER` when
+ * a newer hstore made it.
+ */
+export function decodeEntry(cid: CidText, bytes: Uint8Array): Entry {
+  return entryOfForm(cid, bytes, decodeForm(bytes, maxEntryBytes).form)
+}
+
+/** Returns the entry in a decoded block; throws as `decodeEntry`. */
+export function entryOfForm(
+  cid: CidText,
+  bytes: Uint8Array,
+  form: { readonly [key: string]: JsonForm },
+): Entry {
+  if (bytes.length > maxEntryBytes) throw invalid(cid, [{ pointer: '', message: 'is over 64 KiB' }])
+  const door = readEntryForm(form)
+  if ('faults' in door) throw invalid(cid, door.faults)
+  if ('newer' in door) {
+    throw new HandoffError(
+      'HSTORE_VERSION_NEWER',
+      `${cid} has entry version ${String(door.newer)}, made by a newer hstore: update hstore to read it`,
+      { details: { cid } },
+    )
+  }
+  const payloadBytes = bytes.subarray(headLength, bytes.length - tailLength)
+  return { ...door.payload, cid, payloadBytes, sig: door.sig }
+}
+
+/** Returns whether a decoded block is meant as an entry, well-formed or not. */
+export function looksLikeEntry(form: { readonly [key: string]: JsonForm }): boolean {
+  return Object.hasOwn(form, 'payload') || Object.hasOwn(form, 'sig')
+}
+
+/** Returns the CID of an entry's block. */
+export function entryCid(bytes: Uint8Array): CidText {
+  return cidTextOf(bytes, 'dag-json')
+}
+
+function invalid(cid: CidText, faults: readonly Fault[]): HandoffError {
+  const told = faults.map(({ pointer, message }) => `${pointer === '' ? 'the block' : pointer} ${message}`)
+  return new HandoffError('HSTORE_ENTRY_INVALID', `${cid} is no entry: ${told.join('; ')}`, {
+    details: { cid, faults },
+  })
+}

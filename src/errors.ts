@@ -1,0 +1,40 @@
+import { HstoreError } from './kernel/errors.ts'
+
+/** Codes of what the domain refuses. Listed, with their exit codes, in docs/cli.md. */
+export type HandoffErrorCode =
+  | 'HSTORE_AGENT_NEEDED'
+  | 'HSTORE_AUTHOR_MISMATCH'
+  | 'HSTORE_BODY_INVALID'
+  | 'HSTORE_CONTRACT_BROKEN'
+  | 'HSTORE_ENTRY_INVALID'
+  | 'HSTORE_ENTRY_UNTRUSTED'
+  | 'HSTORE_EQUIVOCATION'
+  | 'HSTORE_GENESIS_MISMATCH'
+  | 'HSTORE_GENESIS_NEEDED'
+  | 'HSTORE_HEADS_MOVED'
+  | 'HSTORE_INPUT_CHANGED'
+  | 'HSTORE_INPUT_TOO_LARGE'
+  | 'HSTORE_INPUT_UNREADABLE'
+  | 'HSTORE_OUTPUT_EXISTS'
+  | 'HSTORE_OUTPUT_UNWRITABLE'
+  | 'HSTORE_PARENT_AMBIGUOUS'
+  | 'HSTORE_PARENT_CYCLE'
+  | 'HSTORE_PARENT_UNKNOWN'
+  | 'HSTORE_REF_AMBIGUOUS'
+  | 'HSTORE_REF_NOT_FOUND'
+  | 'HSTORE_ROSTER_CONFLICT'
+  | 'HSTORE_ROSTER_INVALID'
+  | 'HSTORE_ROSTER_ROLLBACK'
+  | 'HSTORE_SHALLOW_HELD'
+  | 'HSTORE_SIGNER_UNKNOWN'
+  | 'HSTORE_STORE_EXISTS'
+  | 'HSTORE_STORE_FOREIGN'
+  | 'HSTORE_STORE_MISSING'
+  | 'HSTORE_TRUST_DAMAGED'
+  | 'HSTORE_USAGE'
+  | 'HSTORE_VERSION_NEWER'
+
+/** Whatever the domain refuses: a document, an entry, a REF, a roster or a store. */
+export class HandoffError extends HstoreError<HandoffErrorCode> {
+  override readonly name = 'HandoffError'
+}

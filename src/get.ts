@@ -1,0 +1,43 @@
+import type { JsonForm } from '../store/canonical.ts'
+import { decodeForm } from '../store/canonical.ts'
+import { readArtifact } from '../store/artifacts.ts'
+import type { CidText } from '../store/cid-text.ts'
+import { codecOf } from '../store/cid-text.ts'
+import type { Context } from './context.ts'
+import { getEntry } from './context.ts'
+import type { VerifiedEntry } from './entry/entry.ts'
+
+/** What a REF names, with its bytes. */
+export type Found =
+  | {
+      readonly kind: 'artifact'
+      readonly cid: CidText
+      /** The bytes in pieces, hashed on the way; a mismatch throws at the end. */
+      readonly chunks: AsyncIterable<Uint8Array>
+    }
+  | {
+      readonly kind: string
+      readonly cid: CidText
+      readonly entry: VerifiedEntry
+      /** The body's exact bytes. */
+      readonly bytes: Uint8Array
+      readonly document: { readonly [key: string]: JsonForm }
+    }
+
+/**
+ * Returns an entry's body or an artifact.
+ *
+ * @throws {StoreError} `HSTORE_BLOCK_NOT_FOUND`, `HSTORE_BLOCK_CORRUPT`.
+ */
+export async function getDocument(context: Context, cid: CidText): Promise<Found> {
+  if (codecOf(cid) === 'raw') return { kind: 'artifact', cid, chunks: readArtifact(context.db, cid) }
+  const entry = await getEntry(context, cid)
+  const bytes = await context.db.get(entry.body)
+  return { kind: entry.kind, cid, entry, bytes, document: decodeForm(bytes).form }
+}
+
+/** Returns the exact bytes of an entry's block, after its signature was checked. */
+export async function entryBlock(context: Context, cid: CidText): Promise<Uint8Array> {
+  await getEntry(context, cid)
+  return context.db.get(cid)
+}

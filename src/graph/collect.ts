@@ -1,0 +1,133 @@
+import { decodeForm } from '../../store/canonical.ts'
+import type { JsonForm } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { entryOfForm } from '../entry/decode.ts'
+import type { VerifiedEntry } from '../entry/entry.ts'
+import { findVerified } from '../entry/verify.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import { finding } from '../rules/hstore-rules.ts'
+import type { Finding } from '../rules/rule.ts'
+import { isCertificate } from '../resume/certificate.ts'
+import { findArtifacts, findEnvelopeFacts, findNormalised, rosterOrFault } from './body.ts'
+import type { ArtifactState, BodyFacts, Counts, LoadedGraph } from './loaded.ts'
+
+/** Gathers blocks as they are read, each judged by itself; the walk and the scan both fill one. */
+export class Collection implements LoadedGraph {
+  readonly entries: Map<CidText, VerifiedEntry> = new Map()
+  readonly bodies: Map<CidText, BodyFacts> = new Map()
+  readonly lists: Map<CidText, readonly CidText[]> = new Map()
+  readonly artifacts: Map<CidText, ArtifactState> = new Map()
+  readonly sources: Map<CidText, CidText | undefined> = new Map()
+  readonly before: Set<CidText> = new Set()
+  readonly damage: Finding[] = []
+  readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
+
+  /** Takes in an entry's block; `isMarked` says that its signature was checked before. */
+  addEntry(cid: CidText, bytes: Uint8Array, isMarked: (cid: CidText) => boolean): VerifiedEntry | undefined {
+    const form = this.#decode(cid, bytes)
+    return form === undefined ? undefined : this.addEntryForm(cid, bytes, form, isMarked)
+  }
+
+  /** Takes in a decoded entry. */
+  addEntryForm(
+    cid: CidText,
+    bytes: Uint8Array,
+    form: { [key: string]: JsonForm },
+    isMarked: (cid: CidText) => boolean,
+  ): VerifiedEntry | undefined {
+    const entry = this.#try(cid, 'HS1004', () => entryOfForm(cid, bytes, form))
+    if (entry === undefined) return undefined
+    const marked = isMarked(cid)
+    const verified = marked ? (entry as VerifiedEntry) : findVerified(entry)
+    if (entry.kind !== 'roster') {
+      this.counts.entries += 1
+      this.counts.signatures += marked ? 0 : 1
+    }
+    if (verified === undefined) {
+      this.damage.push(finding('HS2001', `the signature of ${entry.signer} does not stand`, { cid }))
+      return undefined
+    }
+    this.entries.set(cid, verified)
+    return verified
+  }
+
+  /** Takes in a body that an entry of `kind` names. */
+  addBody(cid: CidText, bytes: Uint8Array, kind: string): void {
+    const form = this.#decode(cid, bytes)
+    if (form !== undefined) this.bodies.set(cid, factsOf(form, kind))
+  }
+
+  /** Takes in a list of artifacts. */
+  addList(cid: CidText, bytes: Uint8Array): readonly CidText[] {
+    const form = this.#decode(cid, bytes)
+    if (form === undefined) return []
+    const artifacts = findArtifacts(form)
+    if (artifacts !== undefined) this.lists.set(cid, artifacts)
+    else this.damage.push(finding('HS4003', 'is no sorted list of artifacts', { cid }))
+    return artifacts ?? []
+  }
+
+  /** Takes in a file as given. */
+  addSource(cid: CidText, bytes: Uint8Array): void {
+    this.sources.set(cid, findNormalised(bytes))
+  }
+
+  /** Notes a block that is not there or whose bytes are not its own. */
+  addDamage(cid: CidText, state: 'missing' | 'corrupt', what: string): void {
+    this.damage.push(
+      state === 'missing'
+        ? finding('HS1001', `${what} is not in the store`, { cid })
+        : finding('HS1002', `the bytes of ${what} do not hash to its CID`, { cid }),
+    )
+  }
+
+  /** Notes how an artifact was found. */
+  addArtifact(cid: CidText, state: ArtifactState): void {
+    this.artifacts.set(cid, state)
+    this.counts.artifacts += 1
+    if (state === 'missing') this.damage.push(finding('HS5001', 'the artifact is not in the store', { cid }))
+    if (state === 'corrupt') {
+      this.damage.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
+    }
+  }
+
+  /** Returns a block's decoded form; notes the damage when it is not canonical. */
+  #decode(cid: CidText, bytes: Uint8Array): { [key: string]: JsonForm } | undefined {
+    return this.#try(cid, 'HS1003', () => decodeForm(bytes).form)
+  }
+
+  #try<T>(cid: CidText, code: string, read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof HstoreError)) throw error
+      const newer = error.code === 'HSTORE_VERSION_NEWER'
+      this.damage.push(finding(newer ? 'HS1005' : code, error.message, { cid }))
+      return undefined
+    }
+  }
+}
+
+/** Returns what a decoded body is, read as an entry of `kind` wants it. */
+export function factsOf(form: { [key: string]: JsonForm }, kind: string): BodyFacts {
+  if (kind === 'envelope') {
+    const facts = findEnvelopeFacts(form)
+    return facts === undefined ? { kind: 'other', fault: 'is no envelope' } : { kind: 'envelope', facts }
+  }
+  if (kind === 'roster') {
+    const roster = rosterOrFault(form)
+    return 'fault' in roster ? { kind: 'other', ...roster } : { kind: 'roster', version: roster.version }
+  }
+  if (kind === 'certificate') {
+    return isCertificate(form) ? { kind: 'certificate' } : { kind: 'other', fault: 'is no certificate' }
+  }
+  return { kind: 'other' }
+}
+
+/** Returns what a decoded body is by its own keys, where no entry is at hand to say. */
+export function guessFacts(form: { [key: string]: JsonForm }): BodyFacts {
+  if (Object.hasOwn(form, 'envelope_version')) return factsOf(form, 'envelope')
+  if (Object.hasOwn(form, 'roots')) return factsOf(form, 'roster')
+  if (Object.hasOwn(form, 'verdict')) return factsOf(form, 'certificate')
+  return { kind: 'other' }
+}

@@ -1,0 +1,158 @@
+import type { VerifiedEntry } from '../entry/entry.ts'
+import { isJudged, kindOf, nodeKey } from '../entry/kinds.ts'
+import { finding } from '../rules/hstore-rules.ts'
+import type { Finding } from '../rules/rule.ts'
+import type { Trust } from '../trust/standing.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import type { EnvelopeFacts } from './body.ts'
+import type { LoadedGraph } from './loaded.ts'
+import { cyclicNodes, nodesOf } from './nodes.ts'
+
+/** Returns what the roster says against the entries of a graph. Trust is computed each time, never remembered. */
+export function judgeStandings(graph: LoadedGraph, trust: Trust): Finding[] {
+  const findings: Finding[] = []
+  for (const entry of graph.entries.values()) {
+    const { code, why } = trust.standingOf(entry)
+    if (code !== '') findings.push(finding(code, why, { cid: entry.cid }))
+  }
+  if (trust.fork.length > 0) {
+    findings.push(finding('HS2009', `two rosters are accepted at one version: ${trust.fork.join(', ')}`))
+  }
+  return findings
+}
+
+/** Returns where entries do not fit their bodies, their chains and their parents. */
+export function judgeEntries(graph: LoadedGraph, trust: Trust): Finding[] {
+  const findings: Finding[] = []
+  for (const entry of graph.entries.values()) {
+    if (graph.before.has(entry.cid)) continue
+    findings.push(...judgeBody(graph, trust, entry), ...judgeChain(graph, entry), ...judgeParents(graph, entry))
+  }
+  return findings
+}
+
+function judgeBody(graph: LoadedGraph, trust: Trust, entry: VerifiedEntry): Finding[] {
+  const { cid } = entry
+  if (!isJudged(entry.kind)) return [finding('HS3014', `${entry.kind} is not judged by this version`, { cid })]
+  const body = graph.bodies.get(entry.body)
+  if (body === undefined) return [] // named as damage where it was read
+  const findings: Finding[] = []
+  if (body.kind !== entry.kind) {
+    const fault = body.kind === 'other' ? body.fault : undefined
+    findings.push(finding('HS4001', `the body of this ${entry.kind} ${fault ?? 'is of another kind'}`, { cid: entry.body }))
+  }
+  if (body.kind === 'roster' && String(body.version) !== entry.name) {
+    findings.push(finding('HS3001', `the entry says version ${entry.name}, its body ${body.version}`, { cid }))
+  }
+  if (body.kind === 'envelope') findings.push(...judgeEnvelope(trust, entry, body.facts))
+  const source = entry.source === undefined ? undefined : graph.sources.get(entry.source)
+  if (entry.source !== undefined && graph.sources.has(entry.source) && source !== entry.body) {
+    findings.push(finding('HS4002', 'the file as given does not normalise to the body', { cid: entry.source }))
+  }
+  return findings
+}
+
+function judgeEnvelope(trust: Trust, entry: VerifiedEntry, facts: EnvelopeFacts): Finding[] {
+  const { cid } = entry
+  const findings: Finding[] = []
+  if (facts.revision !== entry.name) {
+    findings.push(finding('HS3001', `the entry is named ${entry.name}, its body ${facts.revision}`, { cid }))
+  }
+  if (`csag:${facts.id}` !== entry.stream) {
+    findings.push(finding('HS3002', `the envelope's id ${facts.id} belongs to another stream`, { cid }))
+  }
+  if (!entry.witness && !trust.isNameOf(entry.author, facts.createdBy)) {
+    findings.push(finding('HS2007', `created_by ${facts.createdBy} is no name of ${entry.author}`, { cid }))
+  }
+  return findings
+}
+
+function judgeChain(graph: LoadedGraph, entry: VerifiedEntry): Finding[] {
+  const { cid } = entry
+  const prev = entry.prev.map((link) => graph.entries.get(link)).filter((found) => found !== undefined)
+  const foreign = prev.find(({ signer, stream }) => signer !== entry.signer || stream !== entry.stream)
+  if (foreign !== undefined) {
+    return [finding('HS3004', `prev names ${foreign.cid}, which is not of this signer and stream`, { cid })]
+  }
+  const wanted = 1 + Math.max(0, ...prev.map(({ seq }) => seq))
+  if (prev.length < entry.prev.length || wanted === entry.seq) return []
+  return [finding('HS3003', `seq is ${entry.seq}, prev makes it ${wanted}`, { cid })]
+}
+
+function judgeParents(graph: LoadedGraph, entry: VerifiedEntry): Finding[] {
+  const { cid } = entry
+  const parents = entry.parents.map((link) => graph.entries.get(link)).filter((found) => found !== undefined)
+  const odd = parents.find(({ kind, stream }) => stream !== entry.stream || !kindOf(kind).isNode)
+  if (odd !== undefined) return [finding('HS3005', `${odd.cid} is no node of ${entry.stream}`, { cid })]
+  const body = graph.bodies.get(entry.body)
+  if (body?.kind !== 'envelope' || parents.length < entry.parents.length) return []
+  const named = [...new Set(parents.map(({ name }) => name ?? '')), ...entry.shallow].sort()
+  const wanted = [...new Set(body.facts.parents)].sort()
+  const fits = named.length === wanted.length && named.every((name, i) => name === wanted[i])
+  return fits
+    ? []
+    : [finding('HS3006', `links and shallow names give ${told(named)}, the envelope ${told(wanted)}`, { cid })]
+}
+
+const told = (names: readonly string[]): string => (names.length === 0 ? 'no parents' : names.join(', '))
+
+/** Returns the nodes that are ancestors of each other: none of them can be resumed. */
+export function judgeCycles(graph: LoadedGraph): Finding[] {
+  const nodes = nodesOf(graph.entries.values())
+  const keyOf = (parent: CidText): string | undefined => {
+    const entry = graph.entries.get(parent)
+    return entry === undefined ? undefined : nodeKey(entry)
+  }
+  return [...cyclicNodes(nodes, keyOf)].map((key) => {
+    const { cid, name } = nodes.get(key)!.entry
+    return finding('HS3007', `${name ?? cid} is an ancestor of itself`, { cid })
+  })
+}
+
+/** Returns where one signer's chain splits: what a second clone or a restored backup makes, never an accusation. */
+export function judgeChainForks(graph: LoadedGraph): Finding[] {
+  const followers = new Map<string, number>()
+  for (const { signer, stream, prev } of graph.entries.values()) {
+    for (const link of prev.length === 0 ? [''] : prev) {
+      const key = `${signer} ${stream} ${link}`
+      followers.set(key, (followers.get(key) ?? 0) + 1)
+    }
+  }
+  return [...followers]
+    .filter(([, count]) => count > 1)
+    .map(([key, count]) => {
+      const [signer, ...rest] = key.split(' ')
+      return finding('HS3011', `the chain of ${signer} splits in ${count} after ${rest.at(-1) || 'its start'}`)
+    })
+}
+
+/** Returns equivocations and collisions among valid envelopes that are no witness entries. */
+export function judgeNames(entries: Iterable<VerifiedEntry>, trust: Trust): Finding[] {
+  const groups = new Map<string, Map<CidText, VerifiedEntry>>()
+  for (const entry of entries) {
+    if (entry.kind !== 'envelope' || entry.witness || trust.standingOf(entry).standing !== 'valid') continue
+    const key = `${entry.stream}\u0000${entry.name}`
+    const group = groups.get(key) ?? new Map<CidText, VerifiedEntry>()
+    groups.set(key, group)
+    const there = group.get(entry.body)
+    if (there === undefined || entry.cid < there.cid) group.set(entry.body, entry)
+  }
+  return [...groups.values()].filter((group) => group.size > 1).flatMap((group) => judgeNamesakes([...group.values()]))
+}
+
+function judgeNamesakes(entries: readonly VerifiedEntry[]): Finding[] {
+  const authors = new Map<string, VerifiedEntry[]>()
+  for (const entry of entries) authors.set(entry.author, [...(authors.get(entry.author) ?? []), entry])
+  const findings = [...authors.values()]
+    .filter((own) => own.length > 1)
+    .map((own) => {
+      const cids = own.map(({ cid }) => cid).sort()
+      const { author, name } = own[0]!
+      return finding('HS3009', `${author} gave ${name} ${own.length} documents: ${cids.join(', ')}`, { cid: cids[0]! })
+    })
+  if (authors.size > 1) {
+    const cids = entries.map(({ cid }) => cid).sort()
+    findings.push(finding('HS3010', `${entries[0]!.name} is the name of ${cids.join(', ')}`, { cid: cids[0]! }))
+  }
+  return findings
+}

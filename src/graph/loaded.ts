@@ -1,0 +1,40 @@
+import type { VerifiedEntry } from '../entry/entry.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import type { Finding } from '../rules/rule.ts'
+import type { EnvelopeFacts } from './body.ts'
+
+/** What a body turned out to be. */
+export type BodyFacts =
+  | { readonly kind: 'envelope'; readonly facts: EnvelopeFacts }
+  | { readonly kind: 'roster'; readonly version: number }
+  | { readonly kind: 'certificate' }
+  | { readonly kind: 'other'; readonly fault?: string }
+
+/** How the bytes of an artifact were found. */
+export type ArtifactState = 'ok' | 'missing' | 'corrupt'
+
+/** Entries and what they rest on, read, hashed and with signatures checked; the ground that the judges work on. */
+export interface LoadedGraph {
+  /** Entries whose blocks and signatures stand. */
+  readonly entries: ReadonlyMap<CidText, VerifiedEntry>
+  /** Bodies read, by CID. */
+  readonly bodies: ReadonlyMap<CidText, BodyFacts>
+  /** Artifact lists read, by CID of the list. */
+  readonly lists: ReadonlyMap<CidText, readonly CidText[]>
+  readonly artifacts: ReadonlyMap<CidText, ArtifactState>
+  /** For each `source` read, the body that it normalises to. */
+  readonly sources: ReadonlyMap<CidText, CidText | undefined>
+  /** Entries not read again: an earlier certificate of this agent covers them. */
+  readonly before: ReadonlySet<CidText>
+  /** What is damaged, missing or does not stand. */
+  readonly damage: readonly Finding[]
+  readonly counts: Counts
+}
+
+/** How much was looked at. */
+export interface Counts {
+  entries: number
+  blocks: number
+  signatures: number
+  artifacts: number
+}

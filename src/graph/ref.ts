@@ -1,0 +1,141 @@
+import type { CidText } from '../../store/cid-text.ts'
+import { codecOf, isCidText } from '../../store/cid-text.ts'
+import { entryPrefix, nameKey, parseEntryKey } from '../../store/keyspace.ts'
+import type { Context } from '../context.ts'
+import { getEntry } from '../context.ts'
+import { decodeForm } from '../../store/canonical.ts'
+import { looksLikeEntry } from '../entry/decode.ts'
+import { familyOf } from '../entry/kinds.ts'
+import type { VerifiedEntry } from '../entry/entry.ts'
+import { HandoffError } from '../errors.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import { nodesOf } from './nodes.ts'
+
+/** What a REF may stand for: an entry, known by its CID at least. */
+interface Named {
+  readonly cid: CidText
+}
+
+/**
+ * Returns the CID that a REF names: an entry, or an artifact where the REF is one's CID.
+ *
+ * REF is a CID (of an entry, an artifact, or a body that one node carries), a stream (its one head; the family may be
+ * left out where the rest is unique), or a revision that one node has.
+ *
+ * @throws {HandoffError} `HSTORE_REF_NOT_FOUND` when nothing has the name; `HSTORE_REF_AMBIGUOUS` naming the CIDs.
+ */
+export async function resolveRef(context: Context, ref: string): Promise<CidText> {
+  await context.db.settled()
+  if (isCidText(ref)) return resolveCid(context, ref)
+  if (/^(bagu|bafkrei)[a-z2-7]{40,}/i.test(ref)) {
+    throw notFound(ref, 'it is no CID in the one spelling that hstore takes (v1, base32 lower case, sha2-256)')
+  }
+  const streams = await streamsNamed(context, ref)
+  if (streams.length > 1) throw ambiguous(ref, `streams ${streams.join(', ')}`, streams)
+  const nodes =
+    streams.length === 1
+      ? await nodesBehind(context, (context.db.readRow('heads', streams[0]!) ?? []) as CidText[])
+      : await namedNodes(context, ref)
+  if (nodes.length === 1) return nodes[0]!.cid
+  if (nodes.length === 0) {
+    throw notFound(ref, streams.length === 1 ? 'the stream has no head' : 'no stream or revision has that name')
+  }
+  const cids = nodes.map(({ cid }) => cid).sort()
+  throw ambiguous(ref, streams.length === 1 ? `heads ${cids.join(', ')}` : `entries ${cids.join(', ')}`, cids)
+}
+
+/**
+ * Returns the entry that a REF names; see `resolveRef`.
+ *
+ * @throws {HandoffError} also `HSTORE_REF_NOT_FOUND` when the REF names an artifact.
+ */
+export async function resolveEntry(context: Context, ref: string): Promise<VerifiedEntry> {
+  const cid = await resolveRef(context, ref)
+  if (codecOf(cid) === 'raw') throw notFound(ref, 'it is an artifact, not an entry')
+  return getEntry(context, cid)
+}
+
+/** Returns the entries that name the valid head nodes of a stream, in CID order. */
+export async function headsOf(context: Context, stream: string): Promise<readonly VerifiedEntry[]> {
+  const entries: VerifiedEntry[] = []
+  for (const cid of (context.db.readRow('heads', stream) ?? []) as CidText[]) {
+    const entry = await getEntry(context, cid)
+    if (context.trust.standingOf(entry).standing === 'valid') entries.push(entry)
+  }
+  return [...nodesOf(entries).values()].map(({ entry }) => entry)
+}
+
+/** Returns every stream that has entries, in order. */
+export async function streamsOf(context: Context): Promise<readonly string[]> {
+  await context.db.settled()
+  const streams: string[] = []
+  for await (const { key } of context.db.rows('entries', '')) {
+    const { stream } = parseEntryKey(key)
+    if (streams.at(-1) !== stream) streams.push(stream)
+  }
+  return streams
+}
+
+async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
+  if (codecOf(cid) === 'raw') return cid
+  const carriers = (context.db.readRow('bodies', cid) ?? []) as CidText[]
+  if (carriers.length > 0) {
+    const nodes = await nodesBehind(context, carriers)
+    if (nodes.length === 1) return nodes[0]!.cid
+    if (nodes.length > 1) {
+      const cids = nodes.map((entry) => entry.cid).sort()
+      throw ambiguous(cid, `the body of ${cids.join(', ')}`, cids)
+    }
+    return carriers[0]!
+  }
+  const bytes = await context.db.find(cid)
+  if (bytes === undefined) throw notFound(cid, 'the store holds no such block')
+  if (looksLikeEntry(decodeForm(bytes).form)) return cid
+  throw notFound(cid, 'the block is neither an entry nor the body of one')
+}
+
+async function streamsNamed(context: Context, ref: string): Promise<readonly string[]> {
+  for await (const _ of context.db.rows('entries', entryPrefix(ref))) return [ref]
+  if (ref.includes('\u0000')) return []
+  const streams = await streamsOf(context)
+  return streams.filter((stream) => stream.slice(familyOf(stream).length + 1) === ref)
+}
+
+async function namedNodes(context: Context, name: string): Promise<readonly Named[]> {
+  const streams = (await streamsOf(context)).filter((stream) => familyOf(stream) === 'csag')
+  const rows = streams.map((stream) => context.db.readRow('names', nameKey(stream, name)) ?? [])
+  return nodesBehind(context, rows.flat() as CidText[])
+}
+
+/**
+ * Returns the entries that name the nodes behind `cids`: the valid ones, or where there are none all that can be read,
+ * or the one that can't, so that the gate can say what is wrong with it. Damage beside sound nodes is an error.
+ */
+async function nodesBehind(context: Context, cids: readonly CidText[]): Promise<readonly Named[]> {
+  const entries: VerifiedEntry[] = []
+  const broken: { readonly cid: CidText; readonly error: HstoreError }[] = []
+  for (const cid of cids) {
+    try {
+      entries.push(await getEntry(context, cid))
+    } catch (error) {
+      if (!(error instanceof HstoreError)) throw error
+      broken.push({ cid, error })
+    }
+  }
+  const valid = entries.filter((entry) => context.trust.standingOf(entry).standing === 'valid')
+  const nodes = [...nodesOf(valid.length > 0 ? valid : entries).values()].map(({ entry }) => entry)
+  if (broken.length > 0 && nodes.length + broken.length > 1) throw broken[0]!.error
+  return broken.length > 0 ? broken : nodes
+}
+
+function notFound(ref: string, why: string): HandoffError {
+  return new HandoffError('HSTORE_REF_NOT_FOUND', `${JSON.stringify(ref)}: ${why}; hstore heads lists what is there`, {
+    details: { ref },
+  })
+}
+
+function ambiguous(ref: string, what: string, candidates: readonly string[]): HandoffError {
+  return new HandoffError('HSTORE_REF_AMBIGUOUS', `${JSON.stringify(ref)} names ${what}: choose one`, {
+    details: { ref, candidates },
+  })
+}

@@ -1,0 +1,140 @@
+import { checkArtifact, listArtifactFiles } from '../../store/artifacts.ts'
+import type { ScannedBlock } from '../../store/block-store.ts'
+import { decodeForm } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { codecOf } from '../../store/cid-text.ts'
+import type { Database } from '../../store/database.ts'
+import { looksLikeEntry } from '../entry/decode.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import { finding } from '../rules/hstore-rules.ts'
+import { findArtifacts } from './body.ts'
+import { Collection, guessFacts } from './collect.ts'
+import type { BodyFacts, LoadedGraph } from './loaded.ts'
+
+/** What a block is that no entry has claimed yet. */
+interface Loose {
+  readonly facts: Map<CidText, BodyFacts>
+  readonly lists: Map<CidText, readonly CidText[]>
+  readonly raw: Set<CidText>
+}
+
+/** Returns everything that the store holds, read in the order of the disk and hashed, linked or not. */
+export async function scanStore(db: Database, isMarked: (cid: CidText) => boolean): Promise<LoadedGraph> {
+  await db.settled()
+  const collection = new Collection()
+  const loose: Loose = { facts: new Map(), lists: new Map(), raw: new Set() }
+  for await (const blocks of db.scanBatches()) {
+    for (const block of blocks) addBlock(collection, loose, block, isMarked)
+  }
+  await claim(db, collection, loose)
+  return collection
+}
+
+function addBlock(
+  collection: Collection,
+  loose: Loose,
+  { cid, bytes, sound, key }: ScannedBlock,
+  isMarked: (cid: CidText) => boolean,
+): void {
+  collection.counts.blocks += 1
+  if (cid === undefined) {
+    collection.damage.push(finding('HS1006', `${JSON.stringify(key)} names a block and is no CID`))
+  } else if (!sound) collection.addDamage(cid, 'corrupt', 'the block')
+  else if (codecOf(cid) === 'raw') loose.raw.add(cid)
+  else addDagJson(collection, loose, cid, bytes, isMarked)
+}
+
+function addDagJson(
+  collection: Collection,
+  loose: Loose,
+  cid: CidText,
+  bytes: Uint8Array,
+  isMarked: (cid: CidText) => boolean,
+): void {
+  try {
+    const { form } = decodeForm(bytes)
+    const list = findArtifacts(form)
+    if (looksLikeEntry(form)) collection.addEntryForm(cid, bytes, form, isMarked)
+    else if (list === undefined) loose.facts.set(cid, guessFacts(form))
+    else loose.lists.set(cid, list)
+  } catch (error) {
+    if (!(error instanceof HstoreError)) throw error
+    collection.damage.push(finding('HS1003', error.message, { cid }))
+  }
+}
+
+/** Gives each entry what it names, notes what is not there, and then what nobody names. */
+async function claim(db: Database, collection: Collection, loose: Loose): Promise<void> {
+  const damaged = new Set(collection.damage.map(({ cid }) => cid))
+  const claimed = new Set<CidText>()
+  const lacks = (cid: CidText, what: string): void => {
+    if (!damaged.has(cid)) collection.addDamage(cid, 'missing', what)
+    damaged.add(cid)
+  }
+  for (const entry of collection.entries.values()) {
+    claimed.add(entry.body)
+    const facts = loose.facts.get(entry.body)
+    if (facts === undefined) lacks(entry.body, `the body of ${entry.cid}`)
+    else collection.bodies.set(entry.body, facts)
+    for (const link of [...entry.parents, ...entry.prev]) {
+      if (!collection.entries.has(link)) lacks(link, `an entry that ${entry.cid} follows`)
+    }
+    if (entry.artifacts !== undefined) {
+      claimed.add(entry.artifacts)
+      await claimList(db, collection, loose, entry.artifacts, lacks)
+    }
+    if (entry.source !== undefined) await claimSource(db, collection, entry.source, lacks)
+  }
+  await noteUnclaimed(db, collection, loose, claimed)
+}
+
+async function claimList(
+  db: Database,
+  collection: Collection,
+  loose: Loose,
+  cid: CidText,
+  lacks: (cid: CidText, what: string) => void,
+): Promise<void> {
+  if (collection.lists.has(cid)) return
+  const list = loose.lists.get(cid)
+  if (list === undefined) return lacks(cid, 'a list of artifacts')
+  collection.lists.set(cid, list)
+  for (const artifact of list) {
+    if (collection.artifacts.has(artifact)) continue
+    collection.addArtifact(artifact, loose.raw.has(artifact) ? 'ok' : await checkArtifact(db, artifact))
+  }
+}
+
+async function claimSource(
+  db: Database,
+  collection: Collection,
+  cid: CidText,
+  lacks: (cid: CidText, what: string) => void,
+): Promise<void> {
+  if (collection.sources.has(cid)) return
+  const [read] = await db.getMany([cid])
+  if (read?.state === 'ok') collection.addSource(cid, read.bytes)
+  else lacks(cid, 'a file as given')
+}
+
+async function noteUnclaimed(
+  db: Database,
+  collection: Collection,
+  loose: Loose,
+  claimed: ReadonlySet<CidText>,
+): Promise<void> {
+  const other = (cid: CidText): void => {
+    collection.damage.push(finding('HS1007', 'the block is in the closure of no entry', { cid }))
+  }
+  for (const cid of [...loose.facts.keys(), ...loose.lists.keys()]) if (!claimed.has(cid)) other(cid)
+  for (const cid of loose.raw) if (!collection.artifacts.has(cid) && !collection.sources.has(cid)) other(cid)
+  for await (const { cid, path } of listArtifactFiles(db.directory)) {
+    if (cid === undefined) {
+      collection.damage.push(finding('HS1006', `${path} is not named by the CID of an artifact`))
+      continue
+    }
+    if (collection.artifacts.has(cid)) continue
+    collection.addArtifact(cid, await checkArtifact(db, cid))
+    other(cid)
+  }
+}

@@ -1,0 +1,128 @@
+import type { CidText } from '../../store/cid-text.ts'
+import { checkArtifact } from '../../store/artifacts.ts'
+import type { Database } from '../../store/database.ts'
+import type { VerifiedEntry } from '../entry/entry.ts'
+import { Collection } from './collect.ts'
+import type { LoadedGraph } from './loaded.ts'
+
+/** How far a walk goes. */
+export interface WalkOptions {
+  /** Returns whether an earlier certificate covers an entry and all that it rests on. */
+  readonly isBefore?: (cid: CidText) => boolean
+  /** Returns whether an entry's signature was checked before. */
+  readonly isMarked?: (cid: CidText) => boolean
+}
+
+const batch = 256
+
+/**
+ * Returns the closure of `starts` over parents and prev, with every other entry of each node, and what the entries
+ * rest on: bodies, files as given, lists and artifacts. Each block is read once and hashed; refs are not followed.
+ */
+export async function walk(
+  db: Database,
+  starts: Iterable<CidText>,
+  options: WalkOptions = {},
+): Promise<LoadedGraph> {
+  const collection = new Collection()
+  const seen = new Set<CidText>()
+  const rests = new Map<CidText, Rest>()
+  let wave = take(starts, seen)
+  while (wave.length > 0) {
+    const next = new Set<CidText>()
+    for (let at = 0; at < wave.length; at += batch) {
+      const cids = wave.slice(at, at + batch)
+      for (const entry of await readEntries(db, collection, cids, options)) {
+        if (isCovered(collection, entry.cid, options)) continue
+        addRests(rests, entry)
+        for (const cid of linked(db, entry)) next.add(cid)
+      }
+    }
+    await readRests(db, collection, rests)
+    wave = take(next, seen)
+  }
+  return collection
+}
+
+/** How a block that an entry names is read. */
+type Rest = { readonly as: 'body'; readonly kind: string } | { readonly as: 'list' | 'source' }
+
+function take(cids: Iterable<CidText>, seen: Set<CidText>): CidText[] {
+  const fresh = [...cids].filter((cid) => !seen.has(cid))
+  for (const cid of fresh) seen.add(cid)
+  return fresh
+}
+
+/** The entry where covered history begins is read, for its children's sake; nothing below it is. */
+function isCovered(collection: Collection, cid: CidText, { isBefore }: WalkOptions): boolean {
+  if (isBefore?.(cid) !== true) return false
+  collection.before.add(cid)
+  return true
+}
+
+async function readEntries(
+  db: Database,
+  collection: Collection,
+  cids: readonly CidText[],
+  { isMarked }: WalkOptions,
+): Promise<VerifiedEntry[]> {
+  const found: VerifiedEntry[] = []
+  for (const [i, read] of (await db.getMany(cids)).entries()) {
+    const cid = cids[i]!
+    collection.counts.blocks += 1
+    if (read.state !== 'ok') collection.addDamage(cid, read.state, 'the entry')
+    else {
+      const entry = collection.addEntry(cid, read.bytes, isMarked ?? (() => false))
+      if (entry !== undefined) found.push(entry)
+    }
+  }
+  return found
+}
+
+/** The entries that an entry follows, and the other entries that carry its body. */
+function linked(db: Database, entry: VerifiedEntry): CidText[] {
+  const others = entry.kind === 'envelope' ? (db.readRow('bodies', entry.body) ?? []) : []
+  return [...entry.parents, ...entry.prev, ...(others as CidText[])]
+}
+
+function addRests(rests: Map<CidText, Rest>, entry: VerifiedEntry): void {
+  rests.set(entry.body, { as: 'body', kind: entry.kind })
+  if (entry.artifacts !== undefined) rests.set(entry.artifacts, { as: 'list' })
+  if (entry.source !== undefined) rests.set(entry.source, { as: 'source' })
+}
+
+async function readRests(db: Database, collection: Collection, rests: Map<CidText, Rest>): Promise<void> {
+  const wanted = [...rests].filter(([cid]) => !isRead(collection, cid))
+  rests.clear()
+  for (let at = 0; at < wanted.length; at += batch) {
+    const part = wanted.slice(at, at + batch)
+    const reads = await db.getMany(part.map(([cid]) => cid))
+    for (const [i, [cid, rest]] of part.entries()) {
+      const read = reads[i]!
+      collection.counts.blocks += 1
+      if (read.state !== 'ok') collection.addDamage(cid, read.state, `the ${rest.as}`)
+      else await addRest(db, collection, cid, read.bytes, rest)
+    }
+  }
+}
+
+function isRead({ bodies, lists, sources }: Collection, cid: CidText): boolean {
+  return bodies.has(cid) || lists.has(cid) || sources.has(cid)
+}
+
+async function addRest(
+  db: Database,
+  collection: Collection,
+  cid: CidText,
+  bytes: Uint8Array,
+  rest: Rest,
+): Promise<void> {
+  if (rest.as === 'body') collection.addBody(cid, bytes, rest.kind)
+  else if (rest.as === 'source') collection.addSource(cid, bytes)
+  else {
+    for (const artifact of collection.addList(cid, bytes)) {
+      if (collection.artifacts.has(artifact)) continue
+      collection.addArtifact(artifact, await checkArtifact(db, artifact))
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto'
+import { KeyError } from '../keys/errors.ts'
+import { createKeyFile } from '../keys/key-file.ts'
+import { findKey, keyPath } from '../keys/key-ring.ts'
+import type { Signer } from '../keys/signer.ts'
+import { openSigner } from '../keys/signer.ts'
+import { HandoffError } from './errors.ts'
+import { assertAgent } from './init.ts'
+
+export type { Signer } from '../keys/signer.ts'
+
+/**
+ * Makes a key file for an agent on this machine and returns its signer.
+ *
+ * @param passphrase - Undefined for a key file without one.
+ * @throws {KeyError} `HSTORE_KEY_EXISTS` when the agent has a key here.
+ * @throws {HandoffError} `HSTORE_OUTPUT_UNWRITABLE` when the folder can't be written.
+ */
+export async function makeKey(
+  keysFolder: string,
+  agent: string,
+  passphrase: string | undefined,
+  { seed = randomBytes(32), comment = agent }: { readonly seed?: Uint8Array; readonly comment?: string } = {},
+): Promise<Signer> {
+  assertAgent(agent)
+  const path = keyPath(keysFolder, agent)
+  try {
+    await createKeyFile(path, seed, passphrase, comment)
+  } catch (cause) {
+    if (cause instanceof KeyError) throw cause
+    const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${path} can't be written: ${why}`, { cause })
+  }
+  return openSigner(path, passphrase)
+}
+
+/**
+ * Opens an agent's key.
+ *
+ * @param passphrase - Asked for only when the key file is encrypted.
+ * @throws {KeyError} `HSTORE_KEY_NOT_FOUND`, `HSTORE_KEY_EXPOSED`, `HSTORE_KEY_INVALID`, `HSTORE_PASSPHRASE_NEEDED`,
+ * `HSTORE_PASSPHRASE_WRONG`.
+ */
+export async function openKey(
+  keysFolder: string,
+  agent: string,
+  passphrase: () => Promise<string | undefined>,
+): Promise<Signer> {
+  const path = keyPath(keysFolder, agent)
+  try {
+    return await openSigner(path, undefined)
+  } catch (error) {
+    const isLocked = error instanceof KeyError && error.code === 'HSTORE_PASSPHRASE_NEEDED'
+    const given = isLocked ? await passphrase() : undefined
+    if (given === undefined) throw error
+    return openSigner(path, given)
+  }
+}
+
+/** Returns whether an agent has a key in the folder. */
+export async function hasKey(keysFolder: string, agent: string): Promise<boolean> {
+  return (await findKey(keysFolder, agent)) !== undefined
+}

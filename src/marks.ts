@@ -1,0 +1,37 @@
+import { createHmac } from 'node:crypto'
+import type { CidText } from '../store/cid-text.ts'
+import type { Database } from '../store/database.ts'
+
+/**
+ * What this user has verified before, under a secret that stands beside the keys: whoever can write the database can't
+ * make a mark. `signature` saves checking a signature again; `certified:<did>` says that this agent's certificate
+ * covers the entry with all that it rests on.
+ */
+export type MarkWhat = 'signature' | `certified:${string}`
+
+/** Makes and reads verified marks. */
+export class Marks {
+  readonly #secret: Uint8Array
+  readonly #db: Database
+
+  constructor(db: Database, secret: Uint8Array) {
+    this.#db = db
+    this.#secret = secret
+  }
+
+  /** Returns whether the mark is there and ours. */
+  has(cid: CidText, what: MarkWhat): boolean {
+    return this.#db.readRow('marks', cid)?.includes(this.#mac(cid, what)) ?? false
+  }
+
+  /** Returns the row of an entry with the marks added, or undefined when all are there. */
+  rowWith(cid: CidText, whats: readonly MarkWhat[]): readonly string[] | undefined {
+    const there = this.#db.readRow('marks', cid) ?? []
+    const added = whats.map((what) => this.#mac(cid, what)).filter((mac) => !there.includes(mac))
+    return added.length === 0 ? undefined : [...there, ...added]
+  }
+
+  #mac(cid: CidText, what: MarkWhat): string {
+    return createHmac('sha256', this.#secret).update(`${what}\n${cid}`).digest('base64url')
+  }
+}

@@ -1,0 +1,235 @@
+import path from 'node:path'
+import type { CidText } from '../store/cid-text.ts'
+import { layOut, givenBytes } from './bundle/lay-out.ts'
+import type { LaidOut } from './bundle/lay-out.ts'
+import type { Context } from './context.ts'
+import { openContext } from './context.ts'
+import { readDocument } from './document-bytes.ts'
+import type { VerifiedEntry } from './entry/entry.ts'
+import { HandoffError } from './errors.ts'
+import { resolveEntry, resolveRef } from './graph/ref.ts'
+import type { Signer } from './keyring.ts'
+import { openKey } from './keyring.ts'
+import type { Head, Logged } from './log.ts'
+import { allHeads, logOf } from './log.ts'
+import { putEnvelope } from './put/put.ts'
+import type { PutReport, ResumeJson, RosterReport } from './reports.ts'
+import { putReport, resumeReport, rosterReport } from './reports.ts'
+import { resume } from './resume/resume.ts'
+import { addToRoster } from './roster-add.ts'
+import type { StoreConfig } from './store-folder.ts'
+import { findStoreFolder, hasConfig, readConfig } from './store-folder.ts'
+import { openSourceBundle } from './source-bundle.ts'
+import type { Found } from './get.ts'
+import { entryBlock, getDocument } from './get.ts'
+import type { Validated } from './validate.ts'
+import { validateEntry } from './validate.ts'
+import type { VerifyReport } from './verify.ts'
+import { verifyAll, verifyRefs } from './verify.ts'
+
+/** How a store is opened. */
+export interface OpenStoreOptions {
+  /** The store's folder, or one with a `.hstore` in it; found upward from `cwd` when absent. */
+  readonly store?: string | undefined
+  /** Where to look for a store. */
+  readonly cwd?: string | undefined
+  /** The folder of this user's keys; what the user trusts stands in it too. */
+  readonly keys: string
+  /** Who acts; the agent that `init` wrote when absent. */
+  readonly agent?: string | undefined
+  /** Asked when a key file is encrypted. */
+  readonly passphrase?: (() => Promise<string | undefined>) | undefined
+  /** How long to wait for another process that holds the store, in ms; 30,000 when absent. */
+  readonly waitMs?: number | undefined
+  /** The genesis to accept at first contact. */
+  readonly genesis?: string | undefined
+}
+
+/** How an envelope is put. */
+export interface PutInput {
+  /** The folder of the envelope's files; a document given as a value has none when absent. */
+  readonly bundle?: string | undefined
+  /** True: parents that the store does not hold stay names; or the very names. */
+  readonly shallow?: boolean | readonly string[] | undefined
+  /** REFs of parents to follow outright, children or not. */
+  readonly parents?: readonly string[] | undefined
+}
+
+/** How a resume is asked. */
+export interface ResumeInput {
+  readonly acceptShallow?: readonly string[] | undefined
+  readonly full?: boolean | undefined
+  /** False: no certificate is signed and no key is needed. */
+  readonly certificate?: boolean | undefined
+  readonly out?: string | undefined
+}
+
+/**
+ * Opens a store. The database is opened by the first call that needs it, after any key was unlocked, and held until
+ * `close`.
+ *
+ * @throws {HandoffError} `HSTORE_STORE_MISSING`, `HSTORE_STORE_FOREIGN`, `HSTORE_INPUT_UNREADABLE`,
+ * `HSTORE_VERSION_NEWER`.
+ */
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const folder = await folderOf(options)
+  return new Store(folder, await readConfig(folder), options)
+}
+
+async function folderOf({ store, cwd }: OpenStoreOptions): Promise<string> {
+  if (store === undefined) return findStoreFolder(cwd ?? '.')
+  const folder = path.resolve(cwd ?? '.', store)
+  const inner = path.join(folder, '.hstore')
+  return !(await hasConfig(folder)) && (await hasConfig(inner)) ? inner : folder
+}
+
+/** An open store; every verb is a method. All throw what `openContext` throws at the first call. */
+export class Store implements AsyncDisposable {
+  readonly folder: string
+  readonly config: StoreConfig
+  readonly #options: OpenStoreOptions
+  readonly #signers = new Map<string, Promise<Signer>>()
+  #context: Promise<Context> | undefined
+
+  constructor(folder: string, config: StoreConfig, options: OpenStoreOptions) {
+    this.folder = folder
+    this.config = config
+    this.#options = options
+  }
+
+  /** The agent that acts. Throws `HSTORE_AGENT_NEEDED` when none is named anywhere. */
+  get agent(): string {
+    const agent = this.#options.agent ?? this.config.agent
+    if (agent !== undefined) return agent
+    throw new HandoffError('HSTORE_AGENT_NEEDED', 'who acts? name the agent with --as AGENT or HSTORE_AGENT')
+  }
+
+  /**
+   * Puts an envelope: the bytes of its file, or a document as a value. Throws what `putEnvelope` throws.
+   */
+  async put(input: Uint8Array | object, options: PutInput = {}): Promise<PutReport> {
+    const agent = this.agent
+    const bytes = input instanceof Uint8Array ? input : readDocument(input)
+    const bundle = await openSourceBundle(options.bundle)
+    const signer = await this.#signer(agent)
+    const context = await this.#open()
+    const parents: CidText[] = []
+    for (const ref of options.parents ?? []) parents.push((await resolveEntry(context, ref)).cid)
+    const { shallow } = options
+    const names = shallow === true ? 'absent' : shallow === false ? [] : (shallow ?? [])
+    return putReport(await putEnvelope(context, bytes, { agent, signer, bundle, parents, shallow: names }))
+  }
+
+  /** Returns what a REF names: an entry's document, or an artifact. */
+  async get(ref: string): Promise<Found> {
+    const context = await this.#open()
+    return getDocument(context, await resolveRef(context, ref))
+  }
+
+  /** Returns the exact bytes of an entry's block. */
+  async getEntryBlock(ref: string): Promise<Uint8Array> {
+    const context = await this.#open()
+    return entryBlock(context, await resolveRef(context, ref))
+  }
+
+  /** Returns the file as it was given to `put`. */
+  async getOriginal(ref: string): Promise<Uint8Array> {
+    const context = await this.#open()
+    return givenBytes(context, await resolveEntry(context, ref))
+  }
+
+  /** Lays out an envelope's bundle in a new or empty folder. */
+  async layOut(ref: string, folder: string): Promise<LaidOut> {
+    const context = await this.#open()
+    return layOut(context, await resolveEntry(context, ref), folder)
+  }
+
+  /** Verifies the entries that REFs name with all that they rest on; without any, every block of the store. */
+  async verify(refs?: readonly string[], full = false): Promise<VerifyReport> {
+    const context = await this.#open()
+    if (refs === undefined) return verifyAll(context, full)
+    const cids: CidText[] = []
+    for (const ref of refs) cids.push(await resolveRef(context, ref))
+    return verifyRefs(context, cids, full)
+  }
+
+  /** Asks the gate whether the agent may go on from an entry. */
+  async resume(ref: string, input: ResumeInput = {}): Promise<ResumeJson> {
+    const agent = this.agent
+    const certify = input.certificate !== false
+    const signer = certify ? await this.#signer(agent) : undefined
+    const context = await this.#open()
+    const report = await resume(context, await resolveRef(context, ref), {
+      agent,
+      signer,
+      certify,
+      acceptShallow: input.acceptShallow ?? [],
+      full: input.full === true,
+      out: input.out,
+    })
+    return resumeReport(report, agent)
+  }
+
+  /** Returns the handoff profile's verdict on the document that a REF names, over the files in the store. */
+  async validate(ref: string): Promise<Validated> {
+    const context = await this.#open()
+    return validateEntry(context, await resolveEntry(context, ref))
+  }
+
+  /** Returns an entry and its ancestors, children first. */
+  async log(ref: string, limit: number = Number.MAX_SAFE_INTEGER): Promise<readonly Logged[]> {
+    const context = await this.#open()
+    return logOf(context, (await resolveEntry(context, ref)).cid, limit)
+  }
+
+  /** Returns the entry that a REF names. */
+  async entry(ref: string): Promise<VerifiedEntry> {
+    return resolveEntry(await this.#open(), ref)
+  }
+
+  /** Returns the heads of all streams, or of one. */
+  async heads(): Promise<readonly Head[]> {
+    return allHeads(await this.#open())
+  }
+
+  /** Returns the highest accepted roster. */
+  async roster(): Promise<RosterReport> {
+    return rosterReport((await this.#open()).trust)
+  }
+
+  /** Gives an agent a key, as a new roster version signed by this agent, the one root. */
+  async addToRoster(agent: string, did: string, machine: string): Promise<RosterReport & { readonly new: boolean }> {
+    const signer = await this.#signer(this.agent)
+    const context = await this.#open()
+    const isNew = await addToRoster(context, signer, { agent, did, machine })
+    return { ...rosterReport(context.trust), new: isNew }
+  }
+
+  /** Lets go of the database. */
+  async close(): Promise<void> {
+    const opened = this.#context
+    this.#context = undefined
+    const context = await opened?.catch(() => undefined)
+    await context?.[Symbol.asyncDispose]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #open(): Promise<Context> {
+    const { keys, waitMs = 30_000, genesis } = this.#options
+    this.#context ??= openContext({ folder: this.folder, keysFolder: keys, waitMs, genesis })
+    return this.#context
+  }
+
+  #signer(agent: string): Promise<Signer> {
+    const { keys, passphrase } = this.#options
+    const known = this.#signers.get(agent)
+    if (known !== undefined) return known
+    const opened = openKey(keys, agent, passphrase ?? (async () => undefined))
+    this.#signers.set(agent, opened)
+    opened.catch(() => this.#signers.delete(agent))
+    return opened
+  }
+}

@@ -1,0 +1,147 @@
+import type { Signer } from '../../keys/signer.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import type { Block } from '../../store/commit.ts'
+import type { EntryRow } from '../../store/indexes.ts'
+import { planRows } from '../../store/indexes.ts'
+import { tipKey } from '../../store/keyspace.ts'
+import type { Context } from '../context.ts'
+import { getEntry } from '../context.ts'
+import type { Entry, VerifiedEntry } from '../entry/entry.ts'
+import { maxLinks, maxPrev } from '../entry/entry.ts'
+import { kindOf, nodeKey } from '../entry/kinds.ts'
+import { seal } from '../entry/seal.ts'
+import { HandoffError } from '../errors.ts'
+import type { Draft } from './draft.ts'
+import { planEnvelope } from './envelope-plan.ts'
+import type { Plan } from './plan.ts'
+import { readEntries, Unread } from './plan.ts'
+
+/** An entry that stands in the store, and whether this call made it. */
+export interface Appended {
+  readonly entry: VerifiedEntry
+  readonly isNew: boolean
+}
+
+/**
+ * Puts a draft into the store as a signed entry, synced to disk when it returns; the same document again gives the
+ * entry that is there. Reading heads and tips, signing and queueing the batch happen in one go, so that two puts never
+ * see the same heads.
+ *
+ * @throws {HandoffError} see `planEnvelope`; `HSTORE_SIGNER_UNKNOWN` when the roster gives the key no right.
+ * @throws {StoreError} `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`.
+ */
+export async function append(context: Context, draft: Draft, signer: Signer): Promise<Appended> {
+  assertRight(context, draft, signer)
+  const { written, ...appended } = await reading(context, () => tryAppend(context, draft, signer))
+  await written
+  return appended
+}
+
+/** Throws what `append` would refuse, and writes nothing: for drafts whose files are costly to put in place. */
+export async function rehearse(context: Context, draft: Draft, signer: Signer): Promise<void> {
+  assertRight(context, draft, signer)
+  await reading(context, () => planOf(context, draft))
+}
+
+/** Reads what `attempt` lacks until it has an answer. */
+async function reading<T>(context: Context, attempt: () => T | Unread): Promise<T> {
+  for (;;) {
+    const answer = attempt()
+    if (!(answer instanceof Unread)) return answer
+    for (const cid of answer.cids) await getEntry(context, cid)
+  }
+}
+
+function planOf(context: Context, draft: Draft): Plan | Unread {
+  return draft.kind === 'envelope' ? planEnvelope(context, draft) : planPlain(context, draft)
+}
+
+function tryAppend(
+  context: Context,
+  draft: Draft,
+  signer: Signer,
+): Unread | (Appended & { readonly written: Promise<void> }) {
+  const plan = planOf(context, draft)
+  if (plan instanceof Unread) return plan
+  if ('same' in plan) return { entry: plan.same, isNew: false, written: context.db.settled() }
+  const tips = readEntries(context, context.db.readRow('tips', tipKey(draft.stream, signer.did)) ?? [])
+  if (tips instanceof Unread) return tips
+  const { entry, bytes } = seal({ ...payloadOf(context, draft, signer), ...plan, ...chain(tips) }, signer)
+  const written = context.db.commit({
+    blocks: [{ cid: entry.cid, bytes }, draft.body, ...blocksOf(draft)],
+    rows: planRows((index, key) => context.db.readRow(index, key), rowOf(entry)),
+  })
+  context.recent.set(entry.cid, entry)
+  return { entry, isNew: true, written }
+}
+
+function planPlain(context: Context, draft: Draft): Plan | Unread {
+  const carriers = readEntries(context, context.db.readRow('bodies', draft.body.cid) ?? [])
+  if (carriers instanceof Unread) return carriers
+  const parents = [...draft.parents].sort()
+  const same = carriers.find(
+    (entry) =>
+      entry.stream === draft.stream &&
+      entry.kind === draft.kind &&
+      entry.author === draft.author &&
+      entry.parents.join() === parents.join() &&
+      context.trust.standingOf(entry).standing === 'valid',
+  )
+  return same === undefined ? { parents, shallow: [], refs: [...draft.refs].sort() } : { same }
+}
+
+function chain(tips: readonly Entry[]): { readonly prev: readonly CidText[]; readonly seq: number } {
+  const latest = [...tips].sort((a, b) => b.seq - a.seq || (a.cid < b.cid ? -1 : 1)).slice(0, maxPrev)
+  return { prev: latest.map(({ cid }) => cid).sort(), seq: 1 + (latest[0]?.seq ?? 0) }
+}
+
+function payloadOf(context: Context, draft: Draft, signer: Signer) {
+  if (draft.parents.length > maxLinks) {
+    throw new HandoffError('HSTORE_INPUT_TOO_LARGE', `an entry follows at most ${maxLinks} parents`)
+  }
+  return {
+    artifacts: draft.artifacts?.cid,
+    author: draft.author,
+    body: draft.body.cid,
+    kind: draft.kind,
+    name: draft.name,
+    roster: context.trust.rosterBody,
+    signer: signer.did,
+    source: draft.source?.cid,
+    store: context.trust.genesis,
+    stream: draft.stream,
+    witness: draft.witness,
+  }
+}
+
+function blocksOf(draft: Draft): Block[] {
+  return [draft.artifacts, draft.source, ...draft.blocks].filter((block) => block !== undefined)
+}
+
+/** Returns the row facts of an entry, as the indexes want them. */
+export function rowOf(entry: Entry): EntryRow {
+  const { cid, stream, signer, name, body, parents, prev, seq } = entry
+  const { isNode } = kindOf(entry.kind)
+  return { cid, stream, signer, name, body, parents, prev, seq, isNode, node: nodeKey(entry) }
+}
+
+/** An entry that this store would not hold valid is never made. */
+function assertRight(context: Context, draft: Draft, signer: Signer): void {
+  const { standing, why } = context.trust.standingOf({
+    ...payloadOf(context, draft, signer),
+    cid: '' as CidText,
+    parents: [],
+    payloadBytes: new Uint8Array(),
+    prev: [],
+    refs: [],
+    seq: 1,
+    shallow: [],
+    sig: new Uint8Array(),
+  })
+  if (standing === 'valid' || draft.kind === 'roster') return
+  throw new HandoffError(
+    'HSTORE_SIGNER_UNKNOWN',
+    `${draft.author} can't sign ${draft.kind} in ${draft.stream} with ${signer.did}: ${why}; a root adds a key with hstore roster add`,
+    { details: { signer: signer.did } },
+  )
+}

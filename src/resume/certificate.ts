@@ -1,0 +1,101 @@
+import type { JsonForm } from '../../store/canonical.ts'
+import { findLink, linkForm } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+
+/** How the gate's verdict reads. */
+export type Verdict = 'complete' | 'partial' | 'pending' | 'unsafe'
+
+/** The result of one check of the gate. */
+export interface CheckResult {
+  readonly name: string
+  readonly result: 'ok' | 'failed' | 'incomplete' | 'not made'
+}
+
+/** What the gate signs when it has judged. It reports and grants nothing. See docs/format.md, «Certificate». */
+export interface Certificate {
+  readonly agent: string
+  readonly checks: readonly CheckResult[]
+  /** Freezes seen; none in this version. */
+  readonly freezes: readonly CidText[]
+  /** The entries judged, sorted. */
+  readonly heads: readonly CidText[]
+  /** Where the signing key is kept: `file` or `agent`. */
+  readonly level: 'file' | 'agent'
+  readonly roster: CidText
+  /** Names whose absence was accepted or found, sorted. */
+  readonly shallow: readonly string[]
+  readonly verdict: Verdict
+}
+
+const verdicts: readonly string[] = ['complete', 'partial', 'pending', 'unsafe']
+const results: readonly string[] = ['ok', 'failed', 'incomplete', 'not made']
+
+/** Returns the body of a certificate, in canonical form. */
+export function certificateForm(certificate: Certificate): { [key: string]: JsonForm } {
+  const { agent, checks, freezes, heads, level, roster, shallow, verdict } = certificate
+  return {
+    agent,
+    checks: checks.map(({ name, result }) => ({ name, result })),
+    freezes: freezes.map(linkForm),
+    heads: heads.map(linkForm),
+    level,
+    roster: linkForm(roster),
+    shallow: [...shallow],
+    verdict,
+  }
+}
+
+/** Returns the certificate that a body holds, or undefined when it holds none. */
+export function findCertificate(form: { readonly [key: string]: JsonForm }): Certificate | undefined {
+  const { agent, checks, freezes, heads, level, roster, shallow, verdict } = form as Record<string, JsonForm>
+  const headLinks = linksOf(heads)
+  const freezeLinks = linksOf(freezes)
+  const rosterLink = findLink(roster ?? null)
+  const sound =
+    Object.keys(form).length === 8 &&
+    typeof agent === 'string' &&
+    (level === 'file' || level === 'agent') &&
+    isTexts(shallow) &&
+    typeof verdict === 'string' &&
+    verdicts.includes(verdict) &&
+    areChecks(checks)
+  if (!sound || headLinks === undefined || freezeLinks === undefined || rosterLink === undefined) return undefined
+  return {
+    agent,
+    checks,
+    freezes: freezeLinks,
+    heads: headLinks,
+    level,
+    roster: rosterLink,
+    shallow,
+    verdict: verdict as Verdict,
+  }
+}
+
+/** Returns whether a body is a certificate. */
+export function isCertificate(form: { readonly [key: string]: JsonForm }): boolean {
+  return findCertificate(form) !== undefined
+}
+
+function linksOf(value: JsonForm | undefined): CidText[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const links = value.map((item) => findLink(item))
+  return links.every((link, i) => link !== undefined && (i === 0 || links[i - 1]! < link))
+    ? (links as CidText[])
+    : undefined
+}
+
+function isTexts(value: JsonForm | undefined): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function areChecks(value: JsonForm | undefined): value is (JsonForm & CheckResult)[] {
+  if (!Array.isArray(value)) return false
+  return value.every((item) => {
+    const check = typeof item === 'object' && item !== null ? (item as Record<string, JsonForm>) : {}
+    const { name, result } = check
+    return (
+      Object.keys(check).length === 2 && typeof name === 'string' && typeof result === 'string' && results.includes(result)
+    )
+  })
+}

@@ -1,0 +1,85 @@
+import type { Signer } from '../../keys/signer.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import type { Context } from '../context.ts'
+import type { VerifiedEntry } from '../entry/entry.ts'
+import { namesakesOf } from '../graph/namesakes.ts'
+import { judgeChainForks, judgeCycles, judgeEntries, judgeNames, judgeStandings } from '../graph/judge.ts'
+import type { LoadedGraph } from '../graph/loaded.ts'
+import { findShallow } from '../graph/shallow.ts'
+import { walk } from '../graph/walk.ts'
+import { judgeContract } from '../bundle/contract.ts'
+import { finding } from '../rules/hstore-rules.ts'
+import type { Finding } from '../rules/rule.ts'
+import { entriesOf } from '../trust/load.ts'
+import type { CheckResult, Verdict } from './certificate.ts'
+import { findCoverage } from './coverage.ts'
+import { checksNotMade, concludes } from './verdict.ts'
+
+/** What the gate is asked. */
+export interface GateOptions {
+  readonly agent: string
+  /** The agent's key, for the marks of its earlier certificate; without one everything is read. */
+  readonly signer: Signer | undefined
+  /** Names whose absence the agent accepts. */
+  readonly acceptShallow: readonly string[]
+  /** Read everything again, whatever was verified before. */
+  readonly full: boolean
+}
+
+/** What the gate found. */
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly exit: 0 | 1 | 3 | 4 | 5 | 6
+  readonly head: CidText
+  /** The head's entry; undefined when its block or signature does not stand. */
+  readonly entry: VerifiedEntry | undefined
+  readonly checks: readonly CheckResult[]
+  readonly findings: readonly Finding[]
+  readonly notMade: readonly string[]
+  /** Names that history stops at. */
+  readonly shallow: readonly string[]
+  /** Locators of remote artifacts, which nobody fetched. */
+  readonly remote: readonly string[]
+  readonly graph: LoadedGraph
+}
+
+/**
+ * Judges an entry with all that it rests on, in the fixed order of docs/format.md, «The gate»: blocks, signatures,
+ * trust, equivocation, history, contract, artifacts. Changes nothing.
+ */
+export async function judge(context: Context, head: CidText, options: GateOptions): Promise<Judgement> {
+  const coverage = options.full ? undefined : await findCoverage(context, options)
+  const rosters: CidText[] = []
+  for await (const cid of entriesOf(context.db, 'roster')) rosters.push(cid)
+  const graph = await walk(context.db, [head, ...rosters], {
+    ...(coverage === undefined ? {} : { isBefore: (cid) => cid !== head && coverage.covers(cid) }),
+    isMarked: (cid) => !options.full && context.marks.has(cid, 'signature'),
+  })
+  const entry = graph.entries.get(head)
+  const shallow = findShallow(graph, context.trust)
+  const contract = await judgeContract(context, graph, entry)
+  const checks = new Map<string, readonly Finding[]>([
+    ['blocks', graph.damage.filter(({ code }) => code.startsWith('HS1') || code.startsWith('HS4'))],
+    ['signatures', graph.damage.filter(({ code }) => code === 'HS2001')],
+    ['trust', judgeStandings(graph, context.trust)],
+    ['equivocation', judgeNames(await namesakesOf(context, graph), context.trust)],
+    ['history', [...judgeEntries(graph, context.trust), ...judgeCycles(graph), ...judgeChainForks(graph), ...shallow.findings]],
+    ['contract', contract.findings],
+    ['artifacts', [...graph.damage.filter(({ code }) => code.startsWith('HS5')), ...remoteFindings(contract.remote)]],
+  ])
+  const findings = [...checks.values()].flat()
+  return {
+    ...concludes(checks, shallow.names, options.acceptShallow),
+    head,
+    entry,
+    findings,
+    notMade: checksNotMade(graph, contract.remote),
+    shallow: shallow.names,
+    remote: contract.remote,
+    graph,
+  }
+}
+
+function remoteFindings(remote: readonly string[]): Finding[] {
+  return remote.map((path) => finding('HS5003', `${path} is remote and was not checked`, { path }))
+}

@@ -1,0 +1,122 @@
+import type { Signer } from '../../keys/signer.ts'
+import { encodeForm } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { cidTextOf } from '../../store/cid-text.ts'
+import type { RowChange } from '../../store/commit.ts'
+import type { HandoffAction, HandoffConflict } from '../contracts/csag/document.ts'
+import type { Context } from '../context.ts'
+import { layOut } from '../bundle/lay-out.ts'
+import { append } from '../put/append.ts'
+import { sortedNames } from '../put/plan.ts'
+import { certificateForm } from './certificate.ts'
+import type { GateOptions, Judgement } from './gate.ts'
+import { judge } from './gate.ts'
+import { nextSteps } from './next-steps.ts'
+
+/** How a resume is asked. */
+export interface ResumeOptions extends GateOptions {
+  /** Sign a certificate when the gate opens; needs the signer. */
+  readonly certify: boolean
+  /** Where to lay the bundle out; nothing is laid out when the gate stays shut. */
+  readonly out: string | undefined
+}
+
+/** What the gate says to an agent, and what it is to do next. */
+export interface ResumeReport extends Judgement {
+  /** `shallow` when names were accepted or found whose entry is not here. */
+  readonly history: 'full' | 'shallow'
+  /** The agent's own unfinished actions. */
+  readonly actions: readonly HandoffAction[]
+  readonly conflicts: readonly HandoffConflict[]
+  /** Names and CIDs that are not in the store. */
+  readonly missing: readonly string[]
+  /** The certificate's entry; undefined when none was signed. */
+  readonly certificate: CidText | undefined
+  /** The folder of the bundle; undefined when none was laid out. */
+  readonly out: string | undefined
+}
+
+/**
+ * Judges an entry for an agent that wants to go on from it; where the gate opens (`complete`, `partial`), lays out the
+ * bundle, signs a certificate and marks what was verified.
+ *
+ * @throws {HandoffError} what `layOut` throws for `out`, before anything is signed.
+ */
+export async function resume(
+  context: Context,
+  head: CidText,
+  options: ResumeOptions,
+): Promise<ResumeReport> {
+  const judgement = await judge(context, head, options)
+  const { verdict, entry, shallow, graph } = judgement
+  const isOpen = verdict === 'complete' || verdict === 'partial'
+  const steps = await nextSteps(context, entry, options.agent)
+  const laidOut =
+    isOpen && entry !== undefined && options.out !== undefined
+      ? await layOut(context, entry, options.out)
+      : undefined
+  const lost = graph.damage.filter(({ code }) => code === 'HS1001' || code === 'HS5001')
+  return {
+    ...judgement,
+    ...(isOpen ? steps : { actions: [], conflicts: [] }),
+    history: shallow.length > 0 ? 'shallow' : 'full',
+    missing: sortedNames([...shallow, ...lost.map(({ cid }) => cid ?? '')]),
+    certificate: isOpen && options.certify ? await certify(context, judgement, options) : undefined,
+    out: laidOut?.folder,
+  }
+}
+
+async function certify(
+  context: Context,
+  judgement: Judgement,
+  { agent, signer }: GateOptions,
+): Promise<CidText | undefined> {
+  if (signer === undefined) return undefined
+  const { head, checks, shallow, verdict } = judgement
+  const body = encodeForm(
+    certificateForm({
+      agent,
+      checks,
+      freezes: [],
+      heads: [head],
+      level: signer.level,
+      roster: context.trust.rosterBody,
+      shallow,
+      verdict,
+    }),
+  )
+  const { entry } = await append(context, certificateDraft(agent, signer, head, body), signer)
+  const rows = coveredRows(context, judgement, signer)
+  if (rows.length > 0) await context.db.commit({ blocks: [], rows })
+  return entry.cid
+}
+
+function certificateDraft(agent: string, signer: Signer, head: CidText, body: Uint8Array) {
+  return {
+    kind: 'certificate',
+    stream: `log:${signer.did}`,
+    author: agent,
+    body: { cid: cidTextOf(body, 'dag-json'), bytes: body },
+    name: undefined,
+    parentNames: [],
+    parents: [],
+    shallow: [],
+    refs: [head],
+    artifacts: undefined,
+    source: undefined,
+    witness: false,
+    blocks: [],
+  }
+}
+
+/** Only a whole history without a blemish is covered: what was short or odd has to be seen again each time. */
+function coveredRows(context: Context, judgement: Judgement, { did }: Signer): RowChange[] {
+  const { graph, shallow, verdict, findings } = judgement
+  const isWhole =
+    verdict === 'complete' && shallow.length === 0 && !findings.some(({ severity }) => severity === 'warning')
+  const whats = isWhole ? (['signature', `certified:${did}`] as const) : (['signature'] as const)
+  return [...graph.entries.keys()].flatMap((cid) => {
+    const values = context.marks.rowWith(cid, whats)
+    return values === undefined ? [] : [{ index: 'marks' as const, key: cid, values }]
+  })
+}

@@ -1,0 +1,52 @@
+import type { LoadedGraph } from '../graph/loaded.ts'
+import type { Finding } from '../rules/rule.ts'
+import type { CheckResult, Verdict } from './certificate.ts'
+
+/** The checks of the gate that this version does not have. They lower nothing. */
+export const absentChecks: readonly string[] = ['cuts', 'attribution', 'lane']
+
+/** Exit codes of docs/cli.md that a verdict can give. */
+export type GateExit = 0 | 1 | 3 | 4 | 5 | 6
+
+const pendingCodes = new Set(['HS2004', 'HS2005'])
+const exits: ReadonlyMap<string, GateExit> = new Map([
+  ['HS2002', 4],
+  ['HS3009', 6],
+])
+
+/** Returns verdict, exit code and the result of each check, from what the checks found. */
+export function concludes(
+  checks: ReadonlyMap<string, readonly Finding[]>,
+  shallow: readonly string[],
+  acceptShallow: readonly string[],
+): { readonly verdict: Verdict; readonly exit: GateExit; readonly checks: readonly CheckResult[] } {
+  const lacks = shallow.filter((name) => !acceptShallow.includes(name))
+  const results = [...checks].map(([name, findings]) => ({ name, result: resultOf(findings, lacks) }))
+  const findings = [...checks.values()].flat()
+  const listed = [...results, ...absentChecks.map((name) => ({ name, result: 'not made' as const }))]
+  const worst = findings.find(({ severity }) => severity === 'error')
+  if (worst !== undefined) return { verdict: 'unsafe', exit: exits.get(worst.code) ?? 5, checks: listed }
+  if (findings.some(({ code }) => pendingCodes.has(code))) return { verdict: 'pending', exit: 3, checks: listed }
+  const isPartial = lacks.length > 0 || findings.some(({ code }) => code === 'HS3014')
+  return isPartial
+    ? { verdict: 'partial', exit: 1, checks: listed }
+    : { verdict: 'complete', exit: 0, checks: listed }
+}
+
+function resultOf(findings: readonly Finding[], lacks: readonly string[]): CheckResult['result'] {
+  if (findings.some(({ severity }) => severity === 'error')) return 'failed'
+  const isLow = ({ code }: Finding): boolean =>
+    pendingCodes.has(code) || code === 'HS3014' || (code === 'HS3008' && lacks.length > 0)
+  return findings.some(isLow) ? 'incomplete' : 'ok'
+}
+
+/** Returns in words what was not checked: «no check» is never silence. */
+export function checksNotMade(graph: LoadedGraph, remote: readonly string[]): string[] {
+  return [
+    ...absentChecks,
+    ...(remote.length > 0 ? [`bytes of ${remote.length} remote artifacts`] : []),
+    ...(graph.before.size > 0
+      ? [`blocks behind ${[...graph.before].sort().join(', ')}: verified before, bytes not read again`]
+      : []),
+  ]
+}

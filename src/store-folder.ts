@@ -1,0 +1,133 @@
+import { mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import path from 'node:path'
+import type { CidText } from '../store/cid-text.ts'
+import { isCidText } from '../store/cid-text.ts'
+import { isAgentId } from './entry/text.ts'
+import { HandoffError } from './errors.ts'
+
+/** What `.hstore/config.json` holds. */
+export interface StoreConfig {
+  readonly format: 1
+  readonly genesis: CidText
+  /** The agent that acts when none is named. */
+  readonly agent: string | undefined
+}
+
+const configName = 'config.json'
+
+/**
+ * Returns the store's folder: `.hstore` in `from` or in the nearest folder above.
+ *
+ * @throws {HandoffError} `HSTORE_STORE_MISSING` when there is none.
+ */
+export async function findStoreFolder(from: string): Promise<string> {
+  for (let at = path.resolve(from); ; at = path.dirname(at)) {
+    const folder = path.join(at, '.hstore')
+    if (await hasConfig(folder)) return folder
+    if (path.dirname(at) === at) {
+      throw new HandoffError(
+        'HSTORE_STORE_MISSING',
+        `no .hstore in ${path.resolve(from)} or above it: run hstore init --as AGENT, or name a store with --store`,
+      )
+    }
+  }
+}
+
+/** Returns whether a folder is a store. */
+export async function hasConfig(folder: string): Promise<boolean> {
+  const found = await stat(path.join(folder, configName)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    throw unreadable(folder, error)
+  })
+  return found !== undefined
+}
+
+/**
+ * Returns a store's configuration.
+ *
+ * @throws {HandoffError} `HSTORE_STORE_MISSING` when the folder is no store; `HSTORE_STORE_FOREIGN` when another user
+ * owns it; `HSTORE_INPUT_UNREADABLE` when its configuration can't be read; `HSTORE_VERSION_NEWER` for a later format.
+ */
+export async function readConfig(folder: string): Promise<StoreConfig> {
+  if (!(await hasConfig(folder))) {
+    throw new HandoffError('HSTORE_STORE_MISSING', `${folder} is no store: run hstore init --as AGENT there`)
+  }
+  await refuseForeign(folder)
+  const text = await readFile(path.join(folder, configName), 'utf8').catch((error: unknown) => {
+    throw unreadable(folder, error)
+  })
+  const config = parseObject(text)
+  if (typeof config['format'] === 'number' && config['format'] > 1) {
+    throw new HandoffError('HSTORE_VERSION_NEWER', `${folder} was made by a newer hstore: update hstore`)
+  }
+  const { agent, genesis } = config
+  if (config['format'] !== 1 || !isCidText(genesis) || !(agent === undefined || isAgentId(agent))) {
+    throw new HandoffError(
+      'HSTORE_INPUT_UNREADABLE',
+      `${path.join(folder, configName)} is no configuration of a store: restore it from a copy`,
+    )
+  }
+  return { format: 1, genesis, agent }
+}
+
+/** Writes a store's configuration, which makes the folder a store. */
+export async function writeConfig(folder: string, config: StoreConfig): Promise<void> {
+  await writeDurably(path.join(folder, configName), `${JSON.stringify(config, null, 2)}\n`, 0o644)
+}
+
+/** Writes a small file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync. */
+export async function writeDurably(file: string, text: string, mode: number): Promise<void> {
+  const folder = path.dirname(file)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
+  try {
+    const handle = await open(temporary, 'wx', mode)
+    try {
+      await handle.writeFile(text)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, file)
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined)
+    throw unwritable(file, error)
+  }
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A folder that another user filled can hold anything: as git does, hstore does not work in it. */
+async function refuseForeign(folder: string): Promise<void> {
+  const { uid } = await stat(folder)
+  const me = process.getuid?.()
+  if (me === undefined || uid === me) return
+  throw new HandoffError(
+    'HSTORE_STORE_FOREIGN',
+    `${folder} belongs to user ${uid}, not to you (${me}): clone it, or take it over with chown`,
+  )
+}
+
+/** Returns the object that a small JSON file of hstore's own holds; an empty one when it holds none. */
+export function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+function unreadable(file: string, cause: unknown): HandoffError {
+  const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable'
+  return new HandoffError('HSTORE_INPUT_UNREADABLE', `${file}: ${why}`, { cause })
+}
+
+function unwritable(file: string, cause: unknown): HandoffError {
+  const why = (cause as NodeJS.ErrnoException).code ?? 'unwritable'
+  return new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${file} can't be written: ${why}`, { cause })
+}

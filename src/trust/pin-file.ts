@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { CidText } from '../../store/cid-text.ts'
+import { isCidText } from '../../store/cid-text.ts'
+import { HandoffError } from '../errors.ts'
+import { parseObject, writeDurably } from "../store-folder.ts"
+
+/** The path of rosters that this user has accepted for one genesis, genesis first. */
+export interface Pins {
+  readonly path: readonly CidText[]
+}
+
+function pinFile(keysFolder: string, genesis: CidText): string {
+  return path.join(keysFolder, 'trust', `${genesis}.json`)
+}
+
+/**
+ * Returns the pinned path for a genesis, or undefined at first contact.
+ *
+ * @throws {HandoffError} `HSTORE_TRUST_DAMAGED` when the file is there and can't be read as one.
+ */
+export async function findPins(keysFolder: string, genesis: CidText): Promise<Pins | undefined> {
+  const file = pinFile(keysFolder, genesis)
+  const text = await readText(file)
+  if (text === undefined) return undefined
+  const { path: pinned } = parseObject(text)
+  if (!Array.isArray(pinned) || pinned[0] !== genesis || !pinned.every(isCidText)) {
+    throw new HandoffError(
+      'HSTORE_TRUST_DAMAGED',
+      `${file} is damaged: restore it, or remove it and accept the store again with --genesis`,
+    )
+  }
+  return { path: pinned }
+}
+
+/** Writes the pinned path for a genesis, synced to disk. */
+export async function writePins(keysFolder: string, genesis: CidText, pins: Pins): Promise<void> {
+  const text = `${JSON.stringify({ genesis, path: pins.path }, null, 2)}\n`
+  await writeDurably(pinFile(keysFolder, genesis), text, 0o600)
+}
+
+/** Returns the 32 secret bytes that verified marks are made under; makes them at first use. */
+export async function readMarkSecret(keysFolder: string): Promise<Uint8Array> {
+  const file = path.join(keysFolder, 'trust', 'mark-secret')
+  const text = (await readText(file))?.trim()
+  if (text !== undefined && /^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex')
+  const secret = randomBytes(32)
+  await writeDurably(file, `${secret.toString('hex')}\n`, 0o600)
+  return secret
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new HandoffError('HSTORE_TRUST_DAMAGED', `${file} can't be read: make it readable to you alone`, {
+      cause: error,
+    })
+  }
+}

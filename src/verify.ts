@@ -1,0 +1,140 @@
+import { checkArtifact } from '../store/artifacts.ts'
+import type { CidText } from '../store/cid-text.ts'
+import { codecOf } from '../store/cid-text.ts'
+import type { Context } from './context.ts'
+import type { VerifiedEntry } from './entry/entry.ts'
+import { kindOf, nodeKey } from './entry/kinds.ts'
+import {
+  judgeChainForks,
+  judgeCycles,
+  judgeEntries,
+  judgeNames,
+  judgeStandings,
+} from './graph/judge.ts'
+import type { Counts, LoadedGraph } from './graph/loaded.ts'
+import { namesakesOf } from './graph/namesakes.ts'
+import { scanStore } from './graph/scan.ts'
+import { walk } from './graph/walk.ts'
+import { absentChecks } from './resume/verdict.ts'
+import { finding } from './rules/hstore-rules.ts'
+import type { Finding } from './rules/rule.ts'
+import { entriesOf } from './trust/load.ts'
+
+/** What `verify` found. */
+export interface VerifyReport {
+  readonly ok: boolean
+  /** Without the roster: a store that holds nothing else has 0 checked. */
+  readonly checked: Counts
+  readonly findings: readonly Finding[]
+  readonly notMade: readonly string[]
+  /** 0, 1 when there was nothing to check, 4 unknown signer, 5 damage or no right, 6 equivocation. */
+  readonly exit: 0 | 1 | 4 | 5 | 6
+}
+
+/**
+ * Verifies integrity and trust of entries and artifacts, with all that they rest on.
+ *
+ * @param full - Check signatures again that were checked before.
+ */
+export async function verifyRefs(
+  context: Context,
+  cids: readonly CidText[],
+  full: boolean,
+): Promise<VerifyReport> {
+  const starts = cids.filter((cid) => codecOf(cid) !== 'raw')
+  const rosters = await rosterEntries(context)
+  const graph = await walk(context.db, [...starts, ...rosters], { isMarked: marked(context, full) })
+  const direct: Finding[] = []
+  for (const cid of cids.filter((cid) => codecOf(cid) === 'raw')) {
+    const state = await checkArtifact(context.db, cid)
+    graph.counts.artifacts += 1
+    if (state === 'missing') direct.push(finding('HS5001', 'the artifact is not in the store', { cid }))
+    if (state === 'corrupt') direct.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
+  }
+  return report(context, graph, direct)
+}
+
+/** Verifies every block of the store, linked or not, and what the entries among them say. */
+export async function verifyAll(context: Context, full: boolean): Promise<VerifyReport> {
+  const graph = await scanStore(context.db, marked(context, full))
+  return report(context, graph, await judgeIndexes(context, graph))
+}
+
+function marked(context: Context, full: boolean): (cid: CidText) => boolean {
+  return (cid) => !full && context.marks.has(cid, 'signature')
+}
+
+async function rosterEntries(context: Context): Promise<CidText[]> {
+  const cids: CidText[] = []
+  for await (const cid of entriesOf(context.db, 'roster')) cids.push(cid)
+  return cids
+}
+
+async function report(
+  context: Context,
+  graph: LoadedGraph,
+  more: readonly Finding[],
+): Promise<VerifyReport> {
+  const { trust } = context
+  const findings = [
+    ...graph.damage,
+    ...more,
+    ...judgeStandings(graph, trust),
+    ...judgeNames(await namesakesOf(context, graph), trust),
+    ...judgeEntries(graph, trust),
+    ...judgeCycles(graph),
+    ...judgeChainForks(graph),
+  ]
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  const { counts } = graph
+  const isEmpty = counts.entries === 0 && counts.artifacts === 0
+  const checked = isEmpty ? { entries: 0, blocks: 0, signatures: 0, artifacts: 0 } : counts
+  return {
+    ok: errors.length === 0 && !isEmpty,
+    checked,
+    findings,
+    notMade: [...absentChecks, 'contract rules'],
+    exit: exitOf(errors, isEmpty),
+  }
+}
+
+function exitOf(errors: readonly Finding[], isEmpty: boolean): VerifyReport['exit'] {
+  if (errors.length === 0) return isEmpty ? 1 : 0
+  const codes = new Set(errors.map(({ code }) => code))
+  if (codes.size === 1 && codes.has('HS2002')) return 4
+  return codes.size === 1 && codes.has('HS3009') ? 6 : 5
+}
+
+/** The indexes are derived: what they say of heads, names and streams has to follow from the entries. */
+async function judgeIndexes(context: Context, graph: LoadedGraph): Promise<Finding[]> {
+  const indexed = new Set<CidText>()
+  const streams = new Set<string>()
+  for (const { stream } of graph.entries.values()) streams.add(stream)
+  for (const stream of streams) {
+    for await (const cid of entriesOf(context.db, stream)) indexed.add(cid)
+  }
+  const damaged = new Set(graph.damage.map(({ cid }) => cid))
+  const unlisted = [...graph.entries.keys()].filter((cid) => !indexed.has(cid))
+  const absent = [...indexed].filter((cid) => !graph.entries.has(cid) && !damaged.has(cid))
+  const heads = headsByStream(graph.entries.values())
+  const moved = [...streams].filter(
+    (stream) => (context.db.readRow('heads', stream) ?? []).join() !== (heads.get(stream) ?? []).join(),
+  )
+  return [
+    ...unlisted.map((cid) => finding('HS1008', 'the entry is in no index of its stream', { cid })),
+    ...absent.map((cid) => finding('HS1001', 'an index names this entry, and the store does not hold it', { cid })),
+    ...(damaged.size > 0 ? [] : moved.map((stream) => finding('HS1008', `the index of heads of ${stream} is not what its entries give`))),
+  ]
+}
+
+function headsByStream(entries: Iterable<VerifiedEntry>): ReadonlyMap<string, string[]> {
+  const nodes = [...entries].filter(({ kind }) => kindOf(kind).isNode)
+  const keys = new Map(nodes.map((entry) => [entry.cid, nodeKey(entry)]))
+  const followed = new Set(nodes.flatMap(({ parents }) => parents.map((cid) => keys.get(cid))))
+  const heads = new Map<string, string[]>()
+  for (const entry of nodes) {
+    if (followed.has(nodeKey(entry))) continue
+    heads.set(entry.stream, [...(heads.get(entry.stream) ?? []), entry.cid].sort())
+  }
+  return heads
+}

@@ -1,0 +1,72 @@
+/** What bytes can be read from: one array, or chunks of any size. */
+export type ByteChunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | Uint8Array
+
+/** Reads chunks as one run of bytes, and holds no more than one chunk beyond what is asked for. */
+export class ByteSource {
+  private readonly iterator: AsyncIterator<Uint8Array> | Iterator<Uint8Array>
+  private chunk: Uint8Array = new Uint8Array(0)
+  private at = 0
+  private read = 0
+
+  constructor(chunks: ByteChunks) {
+    this.iterator = iterate(chunks)
+  }
+
+  /** Bytes taken so far. */
+  get offset(): number {
+    return this.read
+  }
+
+  /** Returns the next byte, or undefined at the end. */
+  async takeByte(): Promise<number | undefined> {
+    if (this.at === this.chunk.length && !(await this.pull())) return undefined
+    this.read += 1
+    return this.chunk[this.at++]
+  }
+
+  /**
+   * Returns a copy of the next bytes: fewer than `size` at the end.
+   *
+   * @param size - Checked by the caller against a limit; memory is taken as bytes arrive.
+   */
+  async take(size: number): Promise<Uint8Array> {
+    const parts: Uint8Array[] = []
+    let missing = size
+    while (missing > 0) {
+      if (this.at === this.chunk.length && !(await this.pull())) break
+      const part = this.chunk.subarray(this.at, this.at + missing)
+      parts.push(part)
+      this.at += part.length
+      missing -= part.length
+    }
+    this.read += size - missing
+    return new Uint8Array(parts.length === 1 ? (parts[0] ?? []) : Buffer.concat(parts))
+  }
+
+  /** Lets the source go, also when it was not read to its end. */
+  async close(): Promise<void> {
+    await this.iterator.return?.()
+  }
+
+  private async pull(): Promise<boolean> {
+    for (;;) {
+      const next = await this.iterator.next()
+      if (next.done === true) return false
+      const chunk: unknown = next.value
+      if (!(chunk instanceof Uint8Array)) {
+        throw new TypeError(`chunk: wanted a Uint8Array, got ${typeof chunk}`)
+      }
+      if (chunk.length > 0) {
+        this.chunk = chunk
+        this.at = 0
+        return true
+      }
+    }
+  }
+}
+
+function iterate(chunks: ByteChunks): AsyncIterator<Uint8Array> | Iterator<Uint8Array> {
+  if (chunks instanceof Uint8Array) return [chunks].values()
+  if (Symbol.asyncIterator in chunks) return chunks[Symbol.asyncIterator]()
+  return chunks[Symbol.iterator]()
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+
+declare const cidBrand: unique symbol
+
+/**
+ * A CID in the one spelling that hstore admits: v1, base32 lower case without padding, sha2-256 of 32 bytes, codec
+ * dag-json or raw. One CID has one text, so texts compare as CIDs do. See docs/format.md, «CIDs».
+ */
+export type CidText = string & { readonly [cidBrand]: true }
+
+/** The codecs a block can have. */
+export type Codec = 'dag-json' | 'raw'
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+// The header bytes 01 a9 02 12 20 fill eight base32 characters; 01 55 12 20 fill six and two bits of the seventh.
+const dagJsonText = /^baguqeera[a-z2-7]{51}[aq]$/
+const rawText = /^bafkrei[a-h][a-z2-7]{50}[aeimquy4]$/
+const headers = {
+  'dag-json': Uint8Array.of(0x01, 0xa9, 0x02, 0x12, 0x20),
+  raw: Uint8Array.of(0x01, 0x55, 0x12, 0x20),
+} as const
+
+/** Returns whether `text` is a CID in the admitted spelling. */
+export function isCidText(text: unknown): text is CidText {
+  return typeof text === 'string' && (dagJsonText.test(text) || rawText.test(text))
+}
+
+/** Returns the codec of a CID. */
+export function codecOf(cid: CidText): Codec {
+  return cid.startsWith('bag') ? 'dag-json' : 'raw'
+}
+
+/** Returns the CID of a block's bytes. */
+export function cidTextOf(bytes: Uint8Array, codec: Codec): CidText {
+  return cidTextOfDigest(createHash('sha256').update(bytes).digest(), codec)
+}
+
+/**
+ * Returns the CID that a sha2-256 digest has.
+ *
+ * @param digest - 32 bytes.
+ */
+export function cidTextOfDigest(digest: Uint8Array, codec: Codec): CidText {
+  if (digest.length !== 32) throw new RangeError(`digest: wanted 32 bytes, got ${digest.length}`)
+  const header = headers[codec]
+  const bytes = new Uint8Array(header.length + 32)
+  bytes.set(header)
+  bytes.set(digest, header.length)
+  return `b${encodeBase32(bytes)}` as CidText
+}
+
+/** Returns the 32 bytes of sha2-256 that a CID carries. */
+export function digestOf(cid: CidText): Uint8Array {
+  return decodeBase32(cid.slice(1)).subarray(headers[codecOf(cid)].length)
+}
+
+function encodeBase32(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let value = 0
+  for (const byte of bytes) {
+    value = (value << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += alphabet[(value >>> bits) & 31]
+    }
+    value &= (1 << bits) - 1
+  }
+  return bits > 0 ? text + alphabet[(value << (5 - bits)) & 31] : text
+}
+
+function decodeBase32(text: string): Uint8Array {
+  const bytes = new Uint8Array((text.length * 5) >>> 3)
+  let bits = 0
+  let value = 0
+  let at = 0
+  for (const character of text) {
+    value = (value << 5) | alphabet.indexOf(character)
+    bits += 5
+    if (bits >= 8) {
+      bits -= 8
+      bytes[at++] = value >>> bits
+      value &= (1 << bits) - 1
+    }
+  }
+  return bytes
+}

@@ -1,0 +1,88 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdir, readlink, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+// On the global object, so that two copies of this module in one process see each other's claims.
+const claimsKey = Symbol.for('hstore.store.claims')
+const shared = globalThis as { [claimsKey]?: Set<string> }
+
+/**
+ * Claims a database folder for this process and returns what gives the claim back, to be called once LevelDB is
+ * closed; or undefined when the process holds the database already.
+ *
+ * POSIX drops a process's lock on a file when the process closes *any* descriptor of that file, and LevelDB opens and
+ * closes its lock file on a second try. So a second try from the process that holds the database would silently let
+ * other processes in; it has to be refused before it reaches LevelDB.
+ *
+ * @param directory - The store.
+ * @param databasePath - Its database folder, as a real path.
+ */
+export async function claimDatabase(
+  directory: string,
+  databasePath: string,
+): Promise<(() => void) | undefined> {
+  const { dev, ino } = await stat(databasePath, { bigint: true })
+  const id = `${dev}:${ino}`
+  if (await isHeldByThread(directory, databasePath)) return undefined
+  const claims = (shared[claimsKey] ??= new Set())
+  if (claims.has(id)) return undefined
+  claims.add(id)
+  return () => void claims.delete(id)
+}
+
+/** Returns the pid that the holder file names, or undefined when it names none that is alive. */
+export function findHolder(directory: string): number | undefined {
+  const pid = readPid(directory)
+  return pid !== undefined && isAlive(pid) ? pid : undefined
+}
+
+/** Writes this process's pid into the holder file, if the file system lets it: the file is for messages. */
+export function writeHolder(directory: string): void {
+  try {
+    writeFileSync(holderPath(directory), `${process.pid}\n`, { mode: 0o600 })
+  } catch {
+    // Without the file, whoever waits is told that another process holds the database, not which.
+  }
+}
+
+/** Removes the holder file if it names this process. */
+export function removeHolder(directory: string): void {
+  if (readPid(directory) === process.pid) rmSync(holderPath(directory), { force: true })
+}
+
+/**
+ * Returns whether another thread of this process has the database open: threads share POSIX locks but not the claims.
+ * The open file tells, so a holder file that a dead process of the same pid left behind does not count.
+ */
+async function isHeldByThread(directory: string, databasePath: string): Promise<boolean> {
+  if (readPid(directory) !== process.pid) return false
+  const lockPath = join(databasePath, 'LOCK')
+  const descriptors = await readdir('/proc/self/fd').catch(() => [])
+  const targets = await Promise.all(
+    descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')),
+  )
+  return targets.includes(lockPath)
+}
+
+function readPid(directory: string): number | undefined {
+  let text: string
+  try {
+    text = readFileSync(holderPath(directory), 'latin1')
+  } catch {
+    return undefined
+  }
+  return /^[1-9][0-9]{0,9}\n?$/.test(text) ? Number(text) : undefined
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+function holderPath(directory: string): string {
+  return join(directory, 'holder')
+}

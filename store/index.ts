@@ -1,0 +1,7 @@
+export { readCar, writeCar } from './car.ts'
+export type { CarBlock } from './car.ts'
+export type { CarLimits } from './car-read.ts'
+export { cidOf, parseCid } from './cid.ts'
+export { decodeBlock, encodeBlock } from './codec.ts'
+export { StoreError } from './errors.ts'
+export type { StoreErrorCode } from './errors.ts'

@@ -1,0 +1,188 @@
+import type { AbstractChainedBatchWriteOptions } from 'abstract-level'
+import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
+import type { BlockRead, BlockReader, ScannedBlock } from './block-store.ts'
+import type { CidText } from './cid-text.ts'
+import type { Change, WriteGroup } from './commit.ts'
+import { CommitQueue } from './commit.ts'
+import type { Database, Row } from './database.ts'
+import { StoreError } from './errors.ts'
+import type { IndexName } from './keyspace.ts'
+import { blockKey, decodeRow, encodeRow, rowKey, rowRange, withoutSublevel } from './keyspace.ts'
+import type { TextLevel } from './level-block-store.ts'
+import { isSound, LevelBlockStore } from './level-block-store.ts'
+import { storeErrorOf } from './level-errors.ts'
+import { RowCache } from './row-cache.ts'
+
+const asView = { valueEncoding: 'view' } as const
+const durable: AbstractChainedBatchWriteOptions & { readonly sync: true } = { sync: true }
+const cacheLimit = 4 * 1024 * 1024
+const rowBatchSize = 256
+const rowBatchBytes = 256 * 1024
+
+/** A store's database over an open LevelDB or whatever else speaks abstract-level. */
+export class LevelDatabase implements Database {
+  readonly directory: string
+  readonly #level: TextLevel
+  readonly #closeLevel: () => Promise<void>
+  readonly #queue: CommitQueue
+  readonly #blocks: BlockReader
+  readonly #cache = new RowCache(cacheLimit)
+  #closing: Promise<void> | undefined
+
+  /**
+   * @param level - Open.
+   * @param directory - The store, for messages and artifacts.
+   * @param closeLevel - Closes `level`; called once, when nothing is written any more.
+   */
+  constructor(level: TextLevel, directory: string, closeLevel: () => Promise<void>) {
+    this.directory = directory
+    this.#level = level
+    this.#closeLevel = closeLevel
+    this.#queue = new CommitQueue(
+      (group) => this.#write(group),
+      (group, failed) => this.#settle(group, failed),
+    )
+    this.#blocks = new LevelBlockStore(level, directory, (cid) => this.#queue.findBlock(cid))
+  }
+
+  readRow(index: IndexName, key: string): readonly string[] | undefined {
+    this.#assertOpen()
+    const fullKey = rowKey(index, key)
+    const pending = this.#queue.findRow(fullKey)
+    // A pending deletion is null and must hide what the cache and the disk still hold.
+    if (pending !== undefined) return pending ?? undefined
+    const known = this.#cache.find(fullKey)
+    if (known !== undefined) return known
+    const values = this.#load(fullKey)
+    if (values !== undefined) this.#cache.set(fullKey, values)
+    return values
+  }
+
+  async *rows(index: IndexName, prefix: string): AsyncGenerator<Row> {
+    this.#assertOpen()
+    await this.settled()
+    const bounds = { keyEncoding: 'view', highWaterMarkBytes: rowBatchBytes } as const
+    const range = rowRange(index, prefix)
+    const iterator = this.#level.iterator<Uint8Array, string>({ ...bounds, ...range })
+    try {
+      for (;;) {
+        const batch = await iterator.nextv(rowBatchSize).catch((error: unknown) => {
+          throw storeErrorOf(error, this.directory)
+        })
+        if (batch.length === 0) return
+        for (const [rawKey, text] of batch) {
+          const key = asBuffer(rawKey).toString()
+          yield { key: withoutSublevel(key), values: this.#decode(key, text) }
+        }
+      }
+    } finally {
+      await iterator.close()
+    }
+  }
+
+  commit(change: Change): Promise<void> {
+    if (this.#closing !== undefined) return Promise.reject(this.#closed())
+    for (const { cid, bytes } of change.blocks) {
+      if (!isSound(cid, bytes)) {
+        const message = `block ${cid}: the bytes given do not hash to it, nothing was written`
+        return Promise.reject(new StoreError('HSTORE_BLOCK_CORRUPT', message, { details: { cid } }))
+      }
+    }
+    return this.#queue.add(change)
+  }
+
+  settled(): Promise<void> {
+    return this.#queue.settled()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async find(cid: CidText): Promise<Uint8Array | undefined> {
+    this.#assertOpen()
+    return this.#blocks.find(cid)
+  }
+
+  async get(cid: CidText): Promise<Uint8Array> {
+    this.#assertOpen()
+    return this.#blocks.get(cid)
+  }
+
+  async getMany(cids: readonly CidText[]): Promise<readonly BlockRead[]> {
+    this.#assertOpen()
+    return this.#blocks.getMany(cids)
+  }
+
+  async has(cid: CidText): Promise<boolean> {
+    this.#assertOpen()
+    return this.#blocks.has(cid)
+  }
+
+  scan(): AsyncIterable<ScannedBlock> {
+    this.#assertOpen()
+    return this.#blocks.scan()
+  }
+
+  scanBatches(): AsyncIterable<readonly ScannedBlock[]> {
+    this.#assertOpen()
+    return this.#blocks.scanBatches()
+  }
+
+  /** A chained batch: an array of operations would be cloned one by one, at 5 µs each. */
+  async #write(group: WriteGroup): Promise<void> {
+    const batch = this.#level.batch()
+    try {
+      for (const [cid, bytes] of group.blocks) batch.put(blockKey(cid), asBytes(bytes), asView)
+      for (const [key, values] of group.rows) {
+        if (values === undefined) batch.del(key)
+        else batch.put(key, encodeRow(values))
+      }
+      await batch.write(durable)
+    } catch (error) {
+      throw storeErrorOf(error, this.directory)
+    } finally {
+      await batch.close()
+    }
+  }
+
+  #settle(group: WriteGroup, failed: boolean): void {
+    if (failed) this.#cache.clear()
+    else for (const [key, values] of group.rows) this.#cache.refresh(key, values)
+  }
+
+  #load(fullKey: string): readonly string[] | undefined {
+    let text: string | undefined
+    try {
+      text = this.#level.getSync(fullKey)
+    } catch (error) {
+      throw storeErrorOf(error, this.directory)
+    }
+    return text === undefined ? undefined : this.#decode(fullKey, text)
+  }
+
+  #decode(fullKey: string, text: string): readonly string[] {
+    const values = decodeRow(text)
+    if (values !== undefined) return values
+    const message = `${this.directory}: the row ${JSON.stringify(fullKey)} is damaged: run hstore fsck --rebuild`
+    throw new StoreError('HSTORE_STORE_DAMAGED', message)
+  }
+
+  async #close(): Promise<void> {
+    await this.settled()
+    await this.#closeLevel()
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw this.#closed()
+  }
+
+  #closed(): TypeError {
+    return new TypeError(`${this.directory}: the database is closed`)
+  }
+}

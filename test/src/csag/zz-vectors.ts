@@ -1,0 +1,2 @@
+import { describeCsag } from '../../vectors/csag.ts'
+describeCsag(process.env['HSTORE_VECTORS'] ?? '')

@@ -1,0 +1,27 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { describeCar } from './vectors/car.ts'
+import { describeCid } from './vectors/cid.ts'
+import { describeCodec } from './vectors/codec.ts'
+import { describeJson } from './vectors/json.ts'
+
+const folder = process.env['HSTORE_VECTORS']
+
+// Vectors of others are not shipped with hstore: the variable names the folder that holds them.
+if (folder === undefined) {
+  describe('vectors of others', () => {
+    it('are not run, for HSTORE_VECTORS names no folder', () => {
+      console.log('vectors: 0 run, none given')
+      expect(process.env['HSTORE_VECTORS']).toBeUndefined()
+    })
+  })
+} else {
+  let run = 0
+  afterEach(() => {
+    run += 1
+  })
+  afterAll(() => console.log(`vectors: ${run} run`))
+  describeCodec(folder)
+  describeCid(folder)
+  describeJson(folder)
+  describeCar(folder)
+}
