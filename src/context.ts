@@ -58,7 +58,14 @@ export async function openContext(options: ContextOptions): Promise<Context> {
     if (pins === undefined || found.path.length > pins.path.length) {
       await writePins(keysFolder, config.genesis, { path: found.path.map(({ body }) => body) })
     }
-    return makeContext({ folder, keysFolder, config, db, secret, trust: new Trust(config.genesis, found) })
+    return makeContext({
+      folder,
+      keysFolder,
+      config,
+      db,
+      secret,
+      trust: new Trust(config.genesis, found),
+    })
   } catch (error) {
     await db.close()
     throw error
@@ -95,18 +102,28 @@ export async function getEntry(context: Context, cid: CidText): Promise<Verified
   const known = context.recent.get(cid)
   if (known !== undefined) return known
   const entry = decodeEntry(cid, await context.db.get(cid))
-  const verified = context.marks.has(cid, 'signature') ? (entry as VerifiedEntry) : findVerified(entry)
+  const verified = context.marks.has(cid, 'signature')
+    ? (entry as VerifiedEntry)
+    : findVerified(entry)
   if (verified === undefined) {
-    throw new HandoffError('HSTORE_ENTRY_UNTRUSTED', `the signature of entry ${cid} does not stand: run hstore verify ${cid}`, {
-      details: { cid },
-    })
+    throw new HandoffError(
+      'HSTORE_ENTRY_UNTRUSTED',
+      `the signature of entry ${cid} does not stand: run hstore verify ${cid}`,
+      {
+        details: { cid },
+      },
+    )
   }
   context.recent.set(cid, verified)
   return verified
 }
 
 /** A store that this user never accepted may come from anybody: its genesis has to be named once. */
-function acceptGenesis(genesis: CidText, isKnown: boolean, { folder, genesis: named }: ContextOptions): void {
+function acceptGenesis(
+  genesis: CidText,
+  isKnown: boolean,
+  { folder, genesis: named }: ContextOptions,
+): void {
   if (named !== undefined && named !== genesis) {
     throw new HandoffError(
       'HSTORE_GENESIS_MISMATCH',

@@ -30,7 +30,8 @@ export type Found =
  * @throws {StoreError} `HSTORE_BLOCK_NOT_FOUND`, `HSTORE_BLOCK_CORRUPT`.
  */
 export async function getDocument(context: Context, cid: CidText): Promise<Found> {
-  if (codecOf(cid) === 'raw') return { kind: 'artifact', cid, chunks: readArtifact(context.db, cid) }
+  if (codecOf(cid) === 'raw')
+    return { kind: 'artifact', cid, chunks: readArtifact(context.db, cid) }
   const entry = await getEntry(context, cid)
   const bytes = await context.db.get(entry.body)
   return { kind: entry.kind, cid, entry, bytes, document: decodeForm(bytes).form }

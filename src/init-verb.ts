@@ -74,15 +74,26 @@ const ours: readonly string[] = ['db', 'tmp', 'artifacts', 'holder']
 async function assertFree(folder: string): Promise<void> {
   if (await hasConfig(folder)) {
     const { genesis } = await readConfig(folder)
-    throw new HandoffError('HSTORE_STORE_EXISTS', `${folder} is a store already (genesis ${genesis}): nothing was changed`, {
-      details: { genesis },
-    })
+    throw new HandoffError(
+      'HSTORE_STORE_EXISTS',
+      `${folder} is a store already (genesis ${genesis}): nothing was changed`,
+      {
+        details: { genesis },
+      },
+    )
   }
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
-    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${folder} can't be a store: ${error.code}`, { cause: error })
+    throw new HandoffError(
+      'HSTORE_OUTPUT_UNWRITABLE',
+      `${folder} can't be a store: ${error.code}`,
+      { cause: error },
+    )
   })
   const other = names.find((name) => !ours.includes(name) && !name.startsWith('config.json.'))
   if (other === undefined) return
-  throw new HandoffError('HSTORE_OUTPUT_EXISTS', `${folder} holds ${other}: name a new or empty folder for the store`)
+  throw new HandoffError(
+    'HSTORE_OUTPUT_EXISTS',
+    `${folder} holds ${other}: name a new or empty folder for the store`,
+  )
 }

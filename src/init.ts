@@ -56,7 +56,11 @@ export async function initStore(options: InitOptions): Promise<Made> {
   const bytes = encodeForm(rosterForm(roster))
   const genesis = cidTextOf(bytes, 'dag-json')
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${folder} can't be made: ${(cause as Error).message}`, { cause })
+    throw new HandoffError(
+      'HSTORE_OUTPUT_UNWRITABLE',
+      `${folder} can't be made: ${(cause as Error).message}`,
+      { cause },
+    )
   })
   await using db = await openDatabase(folder, { waitMs, create: true })
   await assertNoStore(folder) // another init may have been quicker
@@ -71,7 +75,10 @@ export async function initStore(options: InitOptions): Promise<Made> {
 }
 
 /** Returns a key with the grants that `init` and `roster add` give: everything. */
-export function newKey(signer: { readonly did: string; readonly level: 'file' | 'agent' }, machine: string): AgentKey {
+export function newKey(
+  signer: { readonly did: string; readonly level: 'file' | 'agent' },
+  machine: string,
+): AgentKey {
   return {
     did: signer.did,
     level: signer.level,
@@ -106,16 +113,21 @@ export function rosterDraft(
 
 /** Throws `HSTORE_USAGE` when `agent` can't be an agent's id. */
 export function assertAgent(agent: string): void {
-  if (!isAgentId(agent)) throw new HandoffError(
-    'HSTORE_USAGE',
-    `${JSON.stringify(String(agent).slice(0, 80))} is no agent id: 1 to 1024 bytes without control characters`,
-  )
+  if (!isAgentId(agent))
+    throw new HandoffError(
+      'HSTORE_USAGE',
+      `${JSON.stringify(String(agent).slice(0, 80))} is no agent id: 1 to 1024 bytes without control characters`,
+    )
 }
 
 async function assertNoStore(folder: string): Promise<void> {
   if (!(await hasConfig(folder))) return
   const { genesis } = await readConfig(folder)
-  throw new HandoffError('HSTORE_STORE_EXISTS', `${folder} is a store already (genesis ${genesis}): nothing was changed`, {
-    details: { genesis },
-  })
+  throw new HandoffError(
+    'HSTORE_STORE_EXISTS',
+    `${folder} is a store already (genesis ${genesis}): nothing was changed`,
+    {
+      details: { genesis },
+    },
+  )
 }

@@ -63,21 +63,32 @@ export async function allKeys(keys: string): Promise<readonly KeyReport[]> {
 export async function showKey(keys: string, agent: string): Promise<KeyReport> {
   const entry = await findKey(keys, agent)
   if (entry !== undefined) return reportOf(entry)
-  throw new KeyError('HSTORE_KEY_NOT_FOUND', `${agent} has no key in ${keys}: make one with hstore key new`)
+  throw new KeyError(
+    'HSTORE_KEY_NOT_FOUND',
+    `${agent} has no key in ${keys}: make one with hstore key new`,
+  )
 }
 
 /** Returns an agent's public key as OpenSSH writes it. */
 export async function publicKeyText(keys: string, agent: string): Promise<string> {
   const { did, comment, problem } = await showKey(keys, agent)
-  if (did === '') throw new KeyError('HSTORE_KEY_INVALID', problem ?? `the key of ${agent} can't be read`)
+  if (did === '')
+    throw new KeyError('HSTORE_KEY_INVALID', problem ?? `the key of ${agent} can't be read`)
   return formatOpenSSHPublicKey(parseDidKey(did), comment ?? agent)
 }
 
 /** Returns an agent's private key in OpenSSH's form, unencrypted. */
-export async function privateKeyText(keys: string, agent: string, passphrase: Passphrase): Promise<string> {
+export async function privateKeyText(
+  keys: string,
+  agent: string,
+  passphrase: Passphrase,
+): Promise<string> {
   const { path, comment } = await showKey(keys, agent)
   const entry = await findKey(keys, agent)
-  const { seed } = await readKeyFile(path, entry?.encrypted === true ? await passphrase() : undefined)
+  const { seed } = await readKeyFile(
+    path,
+    entry?.encrypted === true ? await passphrase() : undefined,
+  )
   return formatOpenSSHKey(seed, comment ?? agent)
 }
 

@@ -20,7 +20,10 @@ export async function makeKey(
   keysFolder: string,
   agent: string,
   passphrase: string | undefined,
-  { seed = randomBytes(32), comment = agent }: { readonly seed?: Uint8Array; readonly comment?: string } = {},
+  {
+    seed = randomBytes(32),
+    comment = agent,
+  }: { readonly seed?: Uint8Array; readonly comment?: string } = {},
 ): Promise<Signer> {
   assertAgent(agent)
   const path = keyPath(keysFolder, agent)
@@ -29,7 +32,9 @@ export async function makeKey(
   } catch (cause) {
     if (cause instanceof KeyError) throw cause
     const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${path} can't be written: ${why}`, { cause })
+    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${path} can't be written: ${why}`, {
+      cause,
+    })
   }
   return openSigner(path, passphrase)
 }

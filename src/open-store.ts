@@ -101,7 +101,10 @@ export class Store implements AsyncDisposable {
   get agent(): string {
     const agent = this.#options.agent ?? this.config.agent
     if (agent !== undefined) return agent
-    throw new HandoffError('HSTORE_AGENT_NEEDED', 'who acts? name the agent with --as AGENT or HSTORE_AGENT')
+    throw new HandoffError(
+      'HSTORE_AGENT_NEEDED',
+      'who acts? name the agent with --as AGENT or HSTORE_AGENT',
+    )
   }
 
   /**
@@ -117,7 +120,9 @@ export class Store implements AsyncDisposable {
     for (const ref of options.parents ?? []) parents.push((await resolveEntry(context, ref)).cid)
     const { shallow } = options
     const names = shallow === true ? 'absent' : shallow === false ? [] : (shallow ?? [])
-    return putReport(await putEnvelope(context, bytes, { agent, signer, bundle, parents, shallow: names }))
+    return putReport(
+      await putEnvelope(context, bytes, { agent, signer, bundle, parents, shallow: names }),
+    )
   }
 
   /** Returns what a REF names: an entry's document, or an artifact. */
@@ -198,7 +203,11 @@ export class Store implements AsyncDisposable {
   }
 
   /** Gives an agent a key, as a new roster version signed by this agent, the one root. */
-  async addToRoster(agent: string, did: string, machine: string): Promise<RosterReport & { readonly new: boolean }> {
+  async addToRoster(
+    agent: string,
+    did: string,
+    machine: string,
+  ): Promise<RosterReport & { readonly new: boolean }> {
     const signer = await this.#signer(this.agent)
     const context = await this.#open()
     const isNew = await addToRoster(context, signer, { agent, did, machine })

@@ -53,7 +53,18 @@ export interface EntryReport {
 /** Returns the fields of an entry that every report has. */
 export function entryReport(entry: VerifiedEntry): EntryReport {
   const { cid, kind, body, stream, author, signer, seq, parents, shallow } = entry
-  return { cid, kind, body, stream, revision: entry.name ?? '', author, signer, seq, parents, shallow }
+  return {
+    cid,
+    kind,
+    body,
+    stream,
+    revision: entry.name ?? '',
+    author,
+    signer,
+    seq,
+    parents,
+    shallow,
+  }
 }
 
 /** What `resume` gives. */
@@ -107,7 +118,7 @@ export interface RosterReport {
   readonly body: string
   readonly roots: Roster['roots']
   readonly threshold: number
-  readonly agents: Roster["agents"]
+  readonly agents: Roster['agents']
 }
 
 /** Returns the report of the highest accepted roster. */

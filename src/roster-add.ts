@@ -26,10 +26,18 @@ import { Trust } from './trust/standing.ts'
 export async function addToRoster(
   context: Context,
   signer: Signer,
-  { agent, did, machine }: { readonly agent: string; readonly did: string; readonly machine: string },
+  {
+    agent,
+    did,
+    machine,
+  }: { readonly agent: string; readonly did: string; readonly machine: string },
 ): Promise<boolean> {
   assertAgent(agent)
-  if (!isDidKey(did)) throw new HandoffError('HSTORE_USAGE', `${JSON.stringify(did)} is no did:key: hstore key show prints it`)
+  if (!isDidKey(did))
+    throw new HandoffError(
+      'HSTORE_USAGE',
+      `${JSON.stringify(did)} is no did:key: hstore key show prints it`,
+    )
   const { roster, rosterBody } = context.trust
   if (isThere(context.trust, agent, did)) return false
   assertRoot(context.trust, signer)
@@ -53,36 +61,60 @@ async function accept(context: Context): Promise<void> {
   const pinned = context.trust.path.map(({ body }) => body)
   const found = await loadRosterPath(context.db, context.trust.genesis, pinned)
   context.trust = new Trust(context.trust.genesis, found)
-  await writePins(context.keysFolder, context.trust.genesis, { path: found.path.map(({ body }) => body) })
+  await writePins(context.keysFolder, context.trust.genesis, {
+    path: found.path.map(({ body }) => body),
+  })
 }
 
 function isThere(trust: Trust, agent: string, did: string): boolean {
   const holder = trust.findKey(did)
   if (holder !== undefined && holder.agent.id !== agent) {
-    throw new HandoffError('HSTORE_ROSTER_CONFLICT', `${did} is a key of ${holder.agent.id} and can't move to ${agent}`)
+    throw new HandoffError(
+      'HSTORE_ROSTER_CONFLICT',
+      `${did} is a key of ${holder.agent.id} and can't move to ${agent}`,
+    )
   }
   const named = trust.roster.agents.find(({ aliases }) => aliases.includes(agent))
   if (named !== undefined) {
-    throw new HandoffError('HSTORE_ROSTER_CONFLICT', `${agent} is an alias of ${named.id}: add the key to ${named.id}`)
+    throw new HandoffError(
+      'HSTORE_ROSTER_CONFLICT',
+      `${agent} is an alias of ${named.id}: add the key to ${named.id}`,
+    )
   }
   return holder !== undefined
 }
 
 function assertRoot({ roster, fork }: Trust, signer: Signer): void {
   if (fork.length > 0) {
-    throw new HandoffError('HSTORE_ROSTER_CONFLICT', `two rosters are accepted at one version (${fork.join(', ')})`)
+    throw new HandoffError(
+      'HSTORE_ROSTER_CONFLICT',
+      `two rosters are accepted at one version (${fork.join(', ')})`,
+    )
   }
   if (!roster.roots.some(({ did }) => did === signer.did)) {
     const roots = roster.roots.map(({ holder, did }) => `${holder} ${did}`).join(', ')
-    throw new HandoffError('HSTORE_SIGNER_UNKNOWN', `${signer.did} is no root: only ${roots} may change the roster`)
+    throw new HandoffError(
+      'HSTORE_SIGNER_UNKNOWN',
+      `${signer.did} is no root: only ${roots} may change the roster`,
+    )
   }
   if (roster.threshold > 1) {
-    throw new HandoffError('HSTORE_ROSTER_CONFLICT', `the roster needs ${roster.threshold} signatures; roster add makes one`)
+    throw new HandoffError(
+      'HSTORE_ROSTER_CONFLICT',
+      `the roster needs ${roster.threshold} signatures; roster add makes one`,
+    )
   }
 }
 
 function withKey(agents: readonly Agent[], id: string, key: Agent['keys'][number]): Agent[] {
-  const found = agents.find((agent) => agent.id === id) ?? { id, aliases: [], read: ['*'], keys: [] }
+  const found = agents.find((agent) => agent.id === id) ?? {
+    id,
+    aliases: [],
+    read: ['*'],
+    keys: [],
+  }
   const changed = { ...found, keys: [...found.keys, key].sort((a, b) => compareUtf8(a.did, b.did)) }
-  return [...agents.filter((agent) => agent.id !== id), changed].sort((a, b) => compareUtf8(a.id, b.id))
+  return [...agents.filter((agent) => agent.id !== id), changed].sort((a, b) =>
+    compareUtf8(a.id, b.id),
+  )
 }

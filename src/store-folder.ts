@@ -50,7 +50,10 @@ export async function hasConfig(folder: string): Promise<boolean> {
  */
 export async function readConfig(folder: string): Promise<StoreConfig> {
   if (!(await hasConfig(folder))) {
-    throw new HandoffError('HSTORE_STORE_MISSING', `${folder} is no store: run hstore init --as AGENT there`)
+    throw new HandoffError(
+      'HSTORE_STORE_MISSING',
+      `${folder} is no store: run hstore init --as AGENT there`,
+    )
   }
   await refuseForeign(folder)
   const text = await readFile(path.join(folder, configName), 'utf8').catch((error: unknown) => {
@@ -58,7 +61,10 @@ export async function readConfig(folder: string): Promise<StoreConfig> {
   })
   const config = parseObject(text)
   if (typeof config['format'] === 'number' && config['format'] > 1) {
-    throw new HandoffError('HSTORE_VERSION_NEWER', `${folder} was made by a newer hstore: update hstore`)
+    throw new HandoffError(
+      'HSTORE_VERSION_NEWER',
+      `${folder} was made by a newer hstore: update hstore`,
+    )
   }
   const { agent, genesis } = config
   if (config['format'] !== 1 || !isCidText(genesis) || !(agent === undefined || isAgentId(agent))) {

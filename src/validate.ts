@@ -5,7 +5,11 @@ import { decodeForm } from '../store/canonical.ts'
 import { openDirectoryBundle } from './contracts/csag/directory-bundle.ts'
 import type { HandoffEnvelope } from './contracts/csag/document.ts'
 import type { HandoffJudgement, VerifiedInput } from './contracts/csag/handoff.ts'
-import { refuseEnvelope, validateHandoff, validateHandoffDocument } from './contracts/csag/handoff.ts'
+import {
+  refuseEnvelope,
+  validateHandoff,
+  validateHandoffDocument,
+} from './contracts/csag/handoff.ts'
 import { checkEnvelope } from './contracts/csag/schema.ts'
 import { makeVirtualBundle } from './contracts/csag/virtual-bundle.ts'
 import { takenInByNode } from './bundle/lay-out.ts'
@@ -53,6 +57,15 @@ export async function validateEntry(context: Context, entry: Entry): Promise<Val
   const files =
     checkEnvelope(form).length > 0
       ? new Map()
-      : (await storedFiles(context.db, form as unknown as HandoffEnvelope, await takenInByNode(context, entry))).files
-  return { judgement: await validateHandoffDocument(form, makeVirtualBundle(files)), envelope: undefined }
+      : (
+          await storedFiles(
+            context.db,
+            form as unknown as HandoffEnvelope,
+            await takenInByNode(context, entry),
+          )
+        ).files
+  return {
+    judgement: await validateHandoffDocument(form, makeVirtualBundle(files)),
+    envelope: undefined,
+  }
 }

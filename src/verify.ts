@@ -48,8 +48,10 @@ export async function verifyRefs(
   for (const cid of cids.filter((cid) => codecOf(cid) === 'raw')) {
     const state = await checkArtifact(context.db, cid)
     graph.counts.artifacts += 1
-    if (state === 'missing') direct.push(finding('HS5001', 'the artifact is not in the store', { cid }))
-    if (state === 'corrupt') direct.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
+    if (state === 'missing')
+      direct.push(finding('HS5001', 'the artifact is not in the store', { cid }))
+    if (state === 'corrupt')
+      direct.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
   }
   return report(context, graph, direct)
 }
@@ -118,12 +120,19 @@ async function judgeIndexes(context: Context, graph: LoadedGraph): Promise<Findi
   const absent = [...indexed].filter((cid) => !graph.entries.has(cid) && !damaged.has(cid))
   const heads = headsByStream(graph.entries.values())
   const moved = [...streams].filter(
-    (stream) => (context.db.readRow('heads', stream) ?? []).join() !== (heads.get(stream) ?? []).join(),
+    (stream) =>
+      (context.db.readRow('heads', stream) ?? []).join() !== (heads.get(stream) ?? []).join(),
   )
   return [
     ...unlisted.map((cid) => finding('HS1008', 'the entry is in no index of its stream', { cid })),
-    ...absent.map((cid) => finding('HS1001', 'an index names this entry, and the store does not hold it', { cid })),
-    ...(damaged.size > 0 ? [] : moved.map((stream) => finding('HS1008', `the index of heads of ${stream} is not what its entries give`))),
+    ...absent.map((cid) =>
+      finding('HS1001', 'an index names this entry, and the store does not hold it', { cid }),
+    ),
+    ...(damaged.size > 0
+      ? []
+      : moved.map((stream) =>
+          finding('HS1008', `the index of heads of ${stream} is not what its entries give`),
+        )),
   ]
 }
 

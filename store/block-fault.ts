@@ -42,7 +42,7 @@ export function blockInvalid(
 ): StoreError {
   const { offset, pointer } = place
   const at = [
-    ...(pointer === undefined ? [] : [pointer === '' ? 'the root' : cut(pointer)]),
+    ...(pointer === undefined ? [] : [pointer === '' ? 'the root' : printable(cut(pointer))]),
     ...(offset === undefined ? [] : [`byte ${offset}`]),
   ]
   const where = at.length > 0 ? ` at ${at.join(', ')}` : ''
@@ -51,9 +51,19 @@ export function blockInvalid(
   })
 }
 
-/** Returns `text` as a JSON string of bounded length, for a message. */
+/** Returns `text` in quotes, bounded and printable, for a message. */
 export function quoted(text: string): string {
-  return JSON.stringify(cut(text))
+  return printable(JSON.stringify(cut(text)))
+}
+
+/** Controls, line separators and what turns the direction of text: a message is one line that shows what it says. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+function printable(text: string): string {
+  return text.replaceAll(unprintable, (character) => {
+    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  })
 }
 
 function cut(text: string): string {

@@ -17,7 +17,7 @@ export function unexpectedByte(bytes: Uint8Array, at: number, wanted: string): F
     return ['white-space', 'white space outside a string']
   }
   const got = String.fromCodePoint(characterAt(bytes, at))
-  return ['not-json', `wanted ${wanted}, got ${JSON.stringify(got)}`]
+  return ['not-json', `wanted ${wanted}, got ${quoted(got)}`]
 }
 
 /** Returns the fault of bytes that do not begin with a map. */

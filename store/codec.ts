@@ -57,7 +57,8 @@ function bytesLeaf(bytes: Uint8Array): Leaf {
 /** Objects that only look like a CID make the constructor throw; they are refused as what else they are. */
 function asCid(value: object): CID | undefined {
   try {
-    return CID.asCID(value) ?? undefined
+    const cid = CID.asCID(value)
+    return isUint8Array(cid?.bytes) ? (cid ?? undefined) : undefined
   } catch {
     return undefined
   }

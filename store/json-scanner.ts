@@ -1,3 +1,4 @@
+import { quoted } from './block-fault.ts'
 import { judgeNumber } from './json-number.ts'
 import type { NumberRemark } from './json-number.ts'
 import { isWellFormed } from './utf8.ts'
@@ -252,8 +253,7 @@ class JsonScanner {
 
   private unexpected(wanted: string): JsonFault {
     const point = this.text.codePointAt(this.at)
-    const got =
-      point === undefined ? 'the end of the text' : JSON.stringify(String.fromCodePoint(point))
+    const got = point === undefined ? 'the end of the text' : quoted(String.fromCodePoint(point))
     return new JsonFault(this.at, `expected ${wanted}, got ${got}`)
   }
 }

@@ -38,11 +38,18 @@ export interface LaidOut {
  */
 export async function layOut(context: Context, entry: Entry, folder: string): Promise<LaidOut> {
   if (entry.kind !== 'envelope') {
-    throw new HandoffError('HSTORE_REF_NOT_FOUND', `${entry.cid} is a ${entry.kind}: only envelopes have a bundle`)
+    throw new HandoffError(
+      'HSTORE_REF_NOT_FOUND',
+      `${entry.cid} is a ${entry.kind}: only envelopes have a bundle`,
+    )
   }
   const document = await readEnvelope(context, entry)
   if (document === undefined) await context.db.get(entry.body) // throws what is wrong with it
-  const { files } = await storedFiles(context.db, document as HandoffEnvelope, await takenInByNode(context, entry))
+  const { files } = await storedFiles(
+    context.db,
+    document as HandoffEnvelope,
+    await takenInByNode(context, entry),
+  )
   const given = await givenBytes(context, entry)
   const name = freeName(files)
   for (const file of files.keys()) assertSafe(file)
@@ -63,7 +70,10 @@ export async function givenBytes(context: Context, entry: Entry): Promise<Uint8A
 }
 
 /** Returns the artifacts that the entries of a node took in, as the store's indexes know them. */
-export async function takenInByNode(context: Context, { body, author }: Entry): Promise<ReadonlySet<CidText>> {
+export async function takenInByNode(
+  context: Context,
+  { body, author }: Entry,
+): Promise<ReadonlySet<CidText>> {
   const all = new Set<CidText>()
   for (const cid of (context.db.readRow('bodies', body) ?? []) as CidText[]) {
     const entry = await getEntry(context, cid)
@@ -76,7 +86,10 @@ export async function takenInByNode(context: Context, { body, author }: Entry): 
 
 async function writeArtifact(context: Context, cid: CidText, file: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true })
-  await pipeline(Readable.from(readArtifact(context.db, cid)), createWriteStream(file, { flags: 'wx' }))
+  await pipeline(
+    Readable.from(readArtifact(context.db, cid)),
+    createWriteStream(file, { flags: 'wx' }),
+  )
 }
 
 async function writing(folder: string, write: () => Promise<void>): Promise<void> {
@@ -85,7 +98,9 @@ async function writing(folder: string, write: () => Promise<void>): Promise<void
   } catch (cause) {
     if (cause instanceof HstoreError) throw cause
     const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${folder} can't be written: ${why}`, { cause })
+    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${folder} can't be written: ${why}`, {
+      cause,
+    })
   }
 }
 
@@ -111,5 +126,8 @@ function assertSafe(file: string): void {
       (process.platform === 'win32' && windowsName.test(segment)),
   )
   if (unsafe === undefined) return
-  throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${JSON.stringify(file)} is no path that is safe to lay out here`)
+  throw new HandoffError(
+    'HSTORE_OUTPUT_UNWRITABLE',
+    `${JSON.stringify(file)} is no path that is safe to lay out here`,
+  )
 }

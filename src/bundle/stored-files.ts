@@ -4,7 +4,12 @@ import { cidTextOfDigest } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import { walkRecords } from '../contracts/csag/document.ts'
-import { leavesRoot, normalizeSegments, parseLocator, splitPath } from '../contracts/csag/locator.ts'
+import {
+  leavesRoot,
+  normalizeSegments,
+  parseLocator,
+  splitPath,
+} from '../contracts/csag/locator.ts'
 import type { StoredFile } from '../contracts/csag/virtual-bundle.ts'
 import { parseObject } from '../store-folder.ts'
 

@@ -69,7 +69,9 @@ function build(io: Io, done: (exit: number) => void): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => void io.out(text), writeErr: () => undefined })
     .showHelpAfterError(false)
-  program.configureOutput({ writeErr: (text) => (text.startsWith('error:') ? undefined : io.err(text)) })
+  program.configureOutput({
+    writeErr: (text) => (text.startsWith('error:') ? undefined : io.err(text)),
+  })
   for (const [flags, description] of globalOptions) program.option(flags, description)
   for (const verb of verbs) add(program, verb, io, done)
   return program
@@ -102,11 +104,21 @@ function report(error: unknown, io: Io, asJson: boolean): number {
 
 function told(error: unknown): { code: string; message: string; details: object; exit: number } {
   if (error instanceof HstoreError) {
-    return { code: error.code, message: error.message, details: error.details, exit: exitOf(error.code) ?? exits.no }
+    return {
+      code: error.code,
+      message: error.message,
+      details: error.details,
+      exit: exitOf(error.code) ?? exits.no,
+    }
   }
   if (error instanceof CommanderError || error instanceof UsageError) {
     const message = error.message.replace(/^error: /, '')
-    return { code: 'HSTORE_USAGE', message: `${message}; hstore --help lists the verbs`, details: {}, exit: exits.usage }
+    return {
+      code: 'HSTORE_USAGE',
+      message: `${message}; hstore --help lists the verbs`,
+      details: {},
+      exit: exits.usage,
+    }
   }
   const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return {

@@ -12,7 +12,9 @@ export function plain(text: string): string {
     const code = character.charCodeAt(0)
     if (character === '\n') return '\\n'
     if (character === '\t') return '\\t'
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
+    return code < 0x100
+      ? `\\x${code.toString(16).padStart(2, '0')}`
+      : `\\u${code.toString(16).padStart(4, '0')}`
   })
 }
 

@@ -32,7 +32,8 @@ export function namedStore(io: Io, { store }: GlobalOptions): string | undefined
 /** Returns how long to wait for another process, in ms. */
 export function waitMs({ wait }: GlobalOptions): number {
   const seconds = wait === undefined ? 30 : Number(wait)
-  if (wait?.trim() !== '' && Number.isFinite(seconds) && seconds >= 0 && seconds <= 86_400) return seconds * 1000
+  if (wait?.trim() !== '' && Number.isFinite(seconds) && seconds >= 0 && seconds <= 86_400)
+    return seconds * 1000
   throw new UsageError(`--wait takes seconds from 0 to 86400, not ${JSON.stringify(wait)}`)
 }
 

@@ -24,7 +24,10 @@ export const globalOptions: readonly (readonly [string, string])[] = [
 
 const agent = ['<agent>', 'the agent, as the roster knows it'] as const
 const ref = ['<ref>', 'a CID, a stream with one head, or a revision'] as const
-const noPassphrase = ['--no-passphrase', 'leave the key file unencrypted, for unattended agents'] as const
+const noPassphrase = [
+  '--no-passphrase',
+  'leave the key file unencrypted, for unattended agents',
+] as const
 
 /** All verbs, in the order of help. */
 export const verbs: readonly VerbSpec[] = [

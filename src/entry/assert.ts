@@ -43,15 +43,19 @@ export function readEntryForm(form: FormMap): Door {
   const read = readPayload(reader)
   if (version !== 1) reader.fault('v', 'is not 1')
   const sig = findBytes(own(form, 'sig') ?? null)
-  if (sig?.length !== 64) reader.faults.push({ pointer: '/sig', message: 'is not 64 bytes: unsigned' })
+  if (sig?.length !== 64)
+    reader.faults.push({ pointer: '/sig', message: 'is not 64 bytes: unsigned' })
   if (Object.keys(form).length !== 2) {
     reader.faults.push({ pointer: '', message: 'has keys other than payload and sig' })
   }
-  return reader.faults.length > 0 || sig === undefined ? { faults: reader.faults } : { payload: read, sig }
+  return reader.faults.length > 0 || sig === undefined
+    ? { faults: reader.faults }
+    : { payload: read, sig }
 }
 
 function readPayload(reader: Reader): Payload {
-  for (const key of Object.keys(reader.map)) if (!keys.has(key)) reader.fault(key, 'is no key of an entry')
+  for (const key of Object.keys(reader.map))
+    if (!keys.has(key)) reader.fault(key, 'is no key of an entry')
   const payload: Payload = {
     artifacts: reader.optionalLink('artifacts', 'dag-json'),
     author: reader.text('author', isAgentId, 'is not an agent id'),
@@ -64,7 +68,11 @@ function readPayload(reader: Reader): Payload {
     roster: reader.link('roster', 'dag-json'),
     seq: reader.seq(),
     shallow: reader.names('shallow'),
-    signer: reader.text('signer', isDidKey, 'is not a did:key of an Ed25519 key') as Payload['signer'],
+    signer: reader.text(
+      'signer',
+      isDidKey,
+      'is not a did:key of an Ed25519 key',
+    ) as Payload['signer'],
     source: reader.optionalLink('source', 'raw'),
     store: reader.link('store', 'dag-json'),
     stream: reader.text('stream', isStream, 'does not name a stream'),
@@ -106,7 +114,10 @@ class Reader {
   }
 
   fault(key: string, message: string): void {
-    this.faults.push({ pointer: `/payload/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, message })
+    this.faults.push({
+      pointer: `/payload/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      message,
+    })
   }
 
   text(key: string, fits: (value: unknown) => boolean, message: string): string {
@@ -142,16 +153,19 @@ class Reader {
     const links: CidText[] = []
     for (const item of list) {
       const link = findLink(item)
-      if (link === undefined || codecOf(link) !== 'dag-json') this.fault(key, 'holds what is no link to an entry')
+      if (link === undefined || codecOf(link) !== 'dag-json')
+        this.fault(key, 'holds what is no link to an entry')
       else links.push(link)
     }
-    if (!ascends(links, (a, b) => (a < b ? -1 : 1))) this.fault(key, 'is unsorted or repeats a link')
+    if (!ascends(links, (a, b) => (a < b ? -1 : 1)))
+      this.fault(key, 'is unsorted or repeats a link')
     return links
   }
 
   names(key: string): string[] {
     const names = this.list(key, maxLinks, false).filter((item) => typeof item === 'string')
-    if (names.length !== this.list(key, maxLinks, false).length) this.fault(key, 'holds what is no text')
+    if (names.length !== this.list(key, maxLinks, false).length)
+      this.fault(key, 'holds what is no text')
     if (!ascends(names, compareUtf8)) this.fault(key, 'is unsorted or repeats a name')
     return names
   }
@@ -180,7 +194,9 @@ class Reader {
 }
 
 function ascends<T>(list: readonly T[], compare: (a: T, b: T) => number): boolean {
-  return list.every((item, i) => i === 0 || (item !== list[i - 1] && compare(list[i - 1]!, item) < 0))
+  return list.every(
+    (item, i) => i === 0 || (item !== list[i - 1] && compare(list[i - 1]!, item) < 0),
+  )
 }
 
 function own(map: FormMap, key: string): JsonForm | undefined {

@@ -54,7 +54,9 @@ export function entryCid(bytes: Uint8Array): CidText {
 }
 
 function invalid(cid: CidText, faults: readonly Fault[]): HandoffError {
-  const told = faults.map(({ pointer, message }) => `${pointer === '' ? 'the block' : pointer} ${message}`)
+  const told = faults.map(
+    ({ pointer, message }) => `${pointer === '' ? 'the block' : pointer} ${message}`,
+  )
   return new HandoffError('HSTORE_ENTRY_INVALID', `${cid} is no entry: ${told.join('; ')}`, {
     details: { cid, faults },
   })

@@ -10,5 +10,7 @@ import { entryPayloadType } from './entry.ts'
  */
 export function findVerified(entry: Entry): VerifiedEntry | undefined {
   const message = pae(entryPayloadType, entry.payloadBytes)
-  return verify(entry.sig, message, parseDidKey(entry.signer)) ? (entry as VerifiedEntry) : undefined
+  return verify(entry.sig, message, parseDidKey(entry.signer))
+    ? (entry as VerifiedEntry)
+    : undefined
 }

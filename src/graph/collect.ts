@@ -23,7 +23,11 @@ export class Collection implements LoadedGraph {
   readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
 
   /** Takes in an entry's block; `isMarked` says that its signature was checked before. */
-  addEntry(cid: CidText, bytes: Uint8Array, isMarked: (cid: CidText) => boolean): VerifiedEntry | undefined {
+  addEntry(
+    cid: CidText,
+    bytes: Uint8Array,
+    isMarked: (cid: CidText) => boolean,
+  ): VerifiedEntry | undefined {
     const form = this.#decode(cid, bytes)
     return form === undefined ? undefined : this.addEntryForm(cid, bytes, form, isMarked)
   }
@@ -44,7 +48,9 @@ export class Collection implements LoadedGraph {
       this.counts.signatures += marked ? 0 : 1
     }
     if (verified === undefined) {
-      this.damage.push(finding('HS2001', `the signature of ${entry.signer} does not stand`, { cid }))
+      this.damage.push(
+        finding('HS2001', `the signature of ${entry.signer} does not stand`, { cid }),
+      )
       return undefined
     }
     this.entries.set(cid, verified)
@@ -85,7 +91,8 @@ export class Collection implements LoadedGraph {
   addArtifact(cid: CidText, state: ArtifactState): void {
     this.artifacts.set(cid, state)
     this.counts.artifacts += 1
-    if (state === 'missing') this.damage.push(finding('HS5001', 'the artifact is not in the store', { cid }))
+    if (state === 'missing')
+      this.damage.push(finding('HS5001', 'the artifact is not in the store', { cid }))
     if (state === 'corrupt') {
       this.damage.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
     }
@@ -112,14 +119,20 @@ export class Collection implements LoadedGraph {
 export function factsOf(form: { [key: string]: JsonForm }, kind: string): BodyFacts {
   if (kind === 'envelope') {
     const facts = findEnvelopeFacts(form)
-    return facts === undefined ? { kind: 'other', fault: 'is no envelope' } : { kind: 'envelope', facts }
+    return facts === undefined
+      ? { kind: 'other', fault: 'is no envelope' }
+      : { kind: 'envelope', facts }
   }
   if (kind === 'roster') {
     const roster = rosterOrFault(form)
-    return 'fault' in roster ? { kind: 'other', ...roster } : { kind: 'roster', version: roster.version }
+    return 'fault' in roster
+      ? { kind: 'other', ...roster }
+      : { kind: 'roster', version: roster.version }
   }
   if (kind === 'certificate') {
-    return isCertificate(form) ? { kind: 'certificate' } : { kind: 'other', fault: 'is no certificate' }
+    return isCertificate(form)
+      ? { kind: 'certificate' }
+      : { kind: 'other', fault: 'is no certificate' }
   }
   return { kind: 'other' }
 }

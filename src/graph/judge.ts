@@ -16,7 +16,9 @@ export function judgeStandings(graph: LoadedGraph, trust: Trust): Finding[] {
     if (code !== '') findings.push(finding(code, why, { cid: entry.cid }))
   }
   if (trust.fork.length > 0) {
-    findings.push(finding('HS2009', `two rosters are accepted at one version: ${trust.fork.join(', ')}`))
+    findings.push(
+      finding('HS2009', `two rosters are accepted at one version: ${trust.fork.join(', ')}`),
+    )
   }
   return findings
 }
@@ -26,53 +28,81 @@ export function judgeEntries(graph: LoadedGraph, trust: Trust): Finding[] {
   const findings: Finding[] = []
   for (const entry of graph.entries.values()) {
     if (graph.before.has(entry.cid)) continue
-    findings.push(...judgeBody(graph, trust, entry), ...judgeChain(graph, entry), ...judgeParents(graph, entry))
+    findings.push(
+      ...judgeBody(graph, trust, entry),
+      ...judgeChain(graph, entry),
+      ...judgeParents(graph, entry),
+    )
   }
   return findings
 }
 
 function judgeBody(graph: LoadedGraph, trust: Trust, entry: VerifiedEntry): Finding[] {
   const { cid } = entry
-  if (!isJudged(entry.kind)) return [finding('HS3014', `${entry.kind} is not judged by this version`, { cid })]
+  if (!isJudged(entry.kind))
+    return [finding('HS3014', `${entry.kind} is not judged by this version`, { cid })]
   const body = graph.bodies.get(entry.body)
   if (body === undefined) return [] // named as damage where it was read
   const findings: Finding[] = []
   if (body.kind !== entry.kind) {
     const fault = body.kind === 'other' ? body.fault : undefined
-    findings.push(finding('HS4001', `the body of this ${entry.kind} ${fault ?? 'is of another kind'}`, { cid: entry.body }))
+    findings.push(
+      finding('HS4001', `the body of this ${entry.kind} ${fault ?? 'is of another kind'}`, {
+        cid: entry.body,
+      }),
+    )
   }
   if (body.kind === 'roster' && String(body.version) !== entry.name) {
-    findings.push(finding('HS3001', `the entry says version ${entry.name}, its body ${body.version}`, { cid }))
+    findings.push(
+      finding('HS3001', `the entry says version ${entry.name}, its body ${body.version}`, { cid }),
+    )
   }
   if (body.kind === 'envelope') findings.push(...judgeEnvelope(trust, entry, body.facts))
-  const source = entry.source === undefined ? undefined : graph.sources.get(entry.source)
-  if (entry.source !== undefined && graph.sources.has(entry.source) && source !== entry.body) {
-    findings.push(finding('HS4002', 'the file as given does not normalise to the body', { cid: entry.source }))
+  return [...findings, ...judgeSource(graph, entry)]
+}
+
+function judgeSource(graph: LoadedGraph, { source, body }: VerifiedEntry): Finding[] {
+  if (source === undefined || !graph.sources.has(source) || graph.sources.get(source) === body) {
+    return []
   }
-  return findings
+  return [finding('HS4002', 'the file as given does not normalise to the body', { cid: source })]
 }
 
 function judgeEnvelope(trust: Trust, entry: VerifiedEntry, facts: EnvelopeFacts): Finding[] {
   const { cid } = entry
   const findings: Finding[] = []
   if (facts.revision !== entry.name) {
-    findings.push(finding('HS3001', `the entry is named ${entry.name}, its body ${facts.revision}`, { cid }))
+    findings.push(
+      finding('HS3001', `the entry is named ${entry.name}, its body ${facts.revision}`, { cid }),
+    )
   }
   if (`csag:${facts.id}` !== entry.stream) {
-    findings.push(finding('HS3002', `the envelope's id ${facts.id} belongs to another stream`, { cid }))
+    findings.push(
+      finding('HS3002', `the envelope's id ${facts.id} belongs to another stream`, { cid }),
+    )
   }
   if (!entry.witness && !trust.isNameOf(entry.author, facts.createdBy)) {
-    findings.push(finding('HS2007', `created_by ${facts.createdBy} is no name of ${entry.author}`, { cid }))
+    findings.push(
+      finding('HS2007', `created_by ${facts.createdBy} is no name of ${entry.author}`, { cid }),
+    )
   }
   return findings
 }
 
 function judgeChain(graph: LoadedGraph, entry: VerifiedEntry): Finding[] {
   const { cid } = entry
-  const prev = entry.prev.map((link) => graph.entries.get(link)).filter((found) => found !== undefined)
-  const foreign = prev.find(({ signer, stream }) => signer !== entry.signer || stream !== entry.stream)
+  const prev = entry.prev
+    .map((link) => graph.entries.get(link))
+    .filter((found) => found !== undefined)
+  const foreign = prev.find(
+    ({ signer, stream }) => signer !== entry.signer || stream !== entry.stream,
+  )
   if (foreign !== undefined) {
-    return [finding('HS3004', `prev names ${foreign.cid}, which is not of this signer and stream`, { cid })]
+    return [
+      finding('HS3004', `prev names ${foreign.cid}, which is not of this signer and stream`, {
+        cid,
+      }),
+    ]
   }
   const wanted = 1 + Math.max(0, ...prev.map(({ seq }) => seq))
   if (prev.length < entry.prev.length || wanted === entry.seq) return []
@@ -81,9 +111,12 @@ function judgeChain(graph: LoadedGraph, entry: VerifiedEntry): Finding[] {
 
 function judgeParents(graph: LoadedGraph, entry: VerifiedEntry): Finding[] {
   const { cid } = entry
-  const parents = entry.parents.map((link) => graph.entries.get(link)).filter((found) => found !== undefined)
+  const parents = entry.parents
+    .map((link) => graph.entries.get(link))
+    .filter((found) => found !== undefined)
   const odd = parents.find(({ kind, stream }) => stream !== entry.stream || !kindOf(kind).isNode)
-  if (odd !== undefined) return [finding('HS3005', `${odd.cid} is no node of ${entry.stream}`, { cid })]
+  if (odd !== undefined)
+    return [finding('HS3005', `${odd.cid} is no node of ${entry.stream}`, { cid })]
   const body = graph.bodies.get(entry.body)
   if (body?.kind !== 'envelope' || parents.length < entry.parents.length) return []
   const named = [...new Set(parents.map(({ name }) => name ?? '')), ...entry.shallow].sort()
@@ -91,10 +124,17 @@ function judgeParents(graph: LoadedGraph, entry: VerifiedEntry): Finding[] {
   const fits = named.length === wanted.length && named.every((name, i) => name === wanted[i])
   return fits
     ? []
-    : [finding('HS3006', `links and shallow names give ${told(named)}, the envelope ${told(wanted)}`, { cid })]
+    : [
+        finding(
+          'HS3006',
+          `links and shallow names give ${told(named)}, the envelope ${told(wanted)}`,
+          { cid },
+        ),
+      ]
 }
 
-const told = (names: readonly string[]): string => (names.length === 0 ? 'no parents' : names.join(', '))
+const told = (names: readonly string[]): string =>
+  names.length === 0 ? 'no parents' : names.join(', ')
 
 /** Returns the nodes that are ancestors of each other: none of them can be resumed. */
 export function judgeCycles(graph: LoadedGraph): Finding[] {
@@ -122,7 +162,10 @@ export function judgeChainForks(graph: LoadedGraph): Finding[] {
     .filter(([, count]) => count > 1)
     .map(([key, count]) => {
       const [signer, ...rest] = key.split(' ')
-      return finding('HS3011', `the chain of ${signer} splits in ${count} after ${rest.at(-1) || 'its start'}`)
+      return finding(
+        'HS3011',
+        `the chain of ${signer} splits in ${count} after ${rest.at(-1) || 'its start'}`,
+      )
     })
 }
 
@@ -130,29 +173,39 @@ export function judgeChainForks(graph: LoadedGraph): Finding[] {
 export function judgeNames(entries: Iterable<VerifiedEntry>, trust: Trust): Finding[] {
   const groups = new Map<string, Map<CidText, VerifiedEntry>>()
   for (const entry of entries) {
-    if (entry.kind !== 'envelope' || entry.witness || trust.standingOf(entry).standing !== 'valid') continue
+    if (entry.kind !== 'envelope' || entry.witness || trust.standingOf(entry).standing !== 'valid')
+      continue
     const key = `${entry.stream}\u0000${entry.name}`
     const group = groups.get(key) ?? new Map<CidText, VerifiedEntry>()
     groups.set(key, group)
     const there = group.get(entry.body)
     if (there === undefined || entry.cid < there.cid) group.set(entry.body, entry)
   }
-  return [...groups.values()].filter((group) => group.size > 1).flatMap((group) => judgeNamesakes([...group.values()]))
+  return [...groups.values()]
+    .filter((group) => group.size > 1)
+    .flatMap((group) => judgeNamesakes([...group.values()]))
 }
 
 function judgeNamesakes(entries: readonly VerifiedEntry[]): Finding[] {
   const authors = new Map<string, VerifiedEntry[]>()
-  for (const entry of entries) authors.set(entry.author, [...(authors.get(entry.author) ?? []), entry])
+  for (const entry of entries)
+    authors.set(entry.author, [...(authors.get(entry.author) ?? []), entry])
   const findings = [...authors.values()]
     .filter((own) => own.length > 1)
     .map((own) => {
       const cids = own.map(({ cid }) => cid).sort()
       const { author, name } = own[0]!
-      return finding('HS3009', `${author} gave ${name} ${own.length} documents: ${cids.join(', ')}`, { cid: cids[0]! })
+      return finding(
+        'HS3009',
+        `${author} gave ${name} ${own.length} documents: ${cids.join(', ')}`,
+        { cid: cids[0]! },
+      )
     })
   if (authors.size > 1) {
     const cids = entries.map(({ cid }) => cid).sort()
-    findings.push(finding('HS3010', `${entries[0]!.name} is the name of ${cids.join(', ')}`, { cid: cids[0]! }))
+    findings.push(
+      finding('HS3010', `${entries[0]!.name} is the name of ${cids.join(', ')}`, { cid: cids[0]! }),
+    )
   }
   return findings
 }

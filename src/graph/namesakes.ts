@@ -10,7 +10,10 @@ import type { LoadedGraph } from './loaded.ts'
  * Returns the envelopes of a graph with all that the store holds under their names, so that a second document for a
  * name is found wherever it hangs. An entry outside the graph that does not stand proves nothing and is left out.
  */
-export async function namesakesOf(context: Context, graph: LoadedGraph): Promise<readonly VerifiedEntry[]> {
+export async function namesakesOf(
+  context: Context,
+  graph: LoadedGraph,
+): Promise<readonly VerifiedEntry[]> {
   const entries = [...graph.entries.values()].filter(({ kind }) => kind === 'envelope')
   const names = new Map(entries.map(({ stream, name }) => [nameKey(stream, name ?? ''), true]))
   const found = [...entries]

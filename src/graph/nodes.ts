@@ -27,7 +27,12 @@ export function nodesOf(entries: Iterable<VerifiedEntry>): ReadonlyMap<string, N
 
 function nodeOf(key: string, group: VerifiedEntry[]): Node {
   const entries = group.sort(byShallowThenCid)
-  return { key, entry: entries[0]!, entries, parents: new Set(entries.flatMap(({ parents }) => parents)) }
+  return {
+    key,
+    entry: entries[0]!,
+    entries,
+    parents: new Set(entries.flatMap(({ parents }) => parents)),
+  }
 }
 
 /** Orders the entries of one node: the one that names it comes first. */
@@ -49,7 +54,9 @@ export function cyclicNodes(
   const stack: string[] = []
   const cyclic = new Set<string>()
   const parentsOf = (key: string): string[] =>
-    [...(nodes.get(key)?.parents ?? [])].map(keyOf).filter((parent) => parent !== undefined && nodes.has(parent)) as string[]
+    [...(nodes.get(key)?.parents ?? [])]
+      .map(keyOf)
+      .filter((parent) => parent !== undefined && nodes.has(parent)) as string[]
   for (const root of nodes.keys()) {
     if (order.has(root)) continue
     const path = [enter(root)]

@@ -28,7 +28,10 @@ export async function resolveRef(context: Context, ref: string): Promise<CidText
   await context.db.settled()
   if (isCidText(ref)) return resolveCid(context, ref)
   if (/^(bagu|bafkrei)[a-z2-7]{40,}/i.test(ref)) {
-    throw notFound(ref, 'it is no CID in the one spelling that hstore takes (v1, base32 lower case, sha2-256)')
+    throw notFound(
+      ref,
+      'it is no CID in the one spelling that hstore takes (v1, base32 lower case, sha2-256)',
+    )
   }
   const streams = await streamsNamed(context, ref)
   if (streams.length > 1) throw ambiguous(ref, `streams ${streams.join(', ')}`, streams)
@@ -38,10 +41,17 @@ export async function resolveRef(context: Context, ref: string): Promise<CidText
       : await namedNodes(context, ref)
   if (nodes.length === 1) return nodes[0]!.cid
   if (nodes.length === 0) {
-    throw notFound(ref, streams.length === 1 ? 'the stream has no head' : 'no stream or revision has that name')
+    throw notFound(
+      ref,
+      streams.length === 1 ? 'the stream has no head' : 'no stream or revision has that name',
+    )
   }
   const cids = nodes.map(({ cid }) => cid).sort()
-  throw ambiguous(ref, streams.length === 1 ? `heads ${cids.join(', ')}` : `entries ${cids.join(', ')}`, cids)
+  throw ambiguous(
+    ref,
+    streams.length === 1 ? `heads ${cids.join(', ')}` : `entries ${cids.join(', ')}`,
+    cids,
+  )
 }
 
 /**
@@ -129,13 +139,21 @@ async function nodesBehind(context: Context, cids: readonly CidText[]): Promise<
 }
 
 function notFound(ref: string, why: string): HandoffError {
-  return new HandoffError('HSTORE_REF_NOT_FOUND', `${JSON.stringify(ref)}: ${why}; hstore heads lists what is there`, {
-    details: { ref },
-  })
+  return new HandoffError(
+    'HSTORE_REF_NOT_FOUND',
+    `${JSON.stringify(ref)}: ${why}; hstore heads lists what is there`,
+    {
+      details: { ref },
+    },
+  )
 }
 
 function ambiguous(ref: string, what: string, candidates: readonly string[]): HandoffError {
-  return new HandoffError('HSTORE_REF_AMBIGUOUS', `${JSON.stringify(ref)} names ${what}: choose one`, {
-    details: { ref, candidates },
-  })
+  return new HandoffError(
+    'HSTORE_REF_AMBIGUOUS',
+    `${JSON.stringify(ref)} names ${what}: choose one`,
+    {
+      details: { ref, candidates },
+    },
+  )
 }

@@ -19,7 +19,10 @@ interface Loose {
 }
 
 /** Returns everything that the store holds, read in the order of the disk and hashed, linked or not. */
-export async function scanStore(db: Database, isMarked: (cid: CidText) => boolean): Promise<LoadedGraph> {
+export async function scanStore(
+  db: Database,
+  isMarked: (cid: CidText) => boolean,
+): Promise<LoadedGraph> {
   await db.settled()
   const collection = new Collection()
   const loose: Loose = { facts: new Map(), lists: new Map(), raw: new Set() }
@@ -101,7 +104,10 @@ async function claimList(
   collection.lists.set(cid, list)
   for (const artifact of list) {
     if (collection.artifacts.has(artifact)) continue
-    collection.addArtifact(artifact, loose.raw.has(artifact) ? 'ok' : await checkArtifact(db, artifact))
+    collection.addArtifact(
+      artifact,
+      loose.raw.has(artifact) ? 'ok' : await checkArtifact(db, artifact),
+    )
   }
 }
 
@@ -126,8 +132,10 @@ async function noteUnclaimed(
   const other = (cid: CidText): void => {
     collection.damage.push(finding('HS1007', 'the block is in the closure of no entry', { cid }))
   }
-  for (const cid of [...loose.facts.keys(), ...loose.lists.keys()]) if (!claimed.has(cid)) other(cid)
-  for (const cid of loose.raw) if (!collection.artifacts.has(cid) && !collection.sources.has(cid)) other(cid)
+  for (const cid of [...loose.facts.keys(), ...loose.lists.keys()])
+    if (!claimed.has(cid)) other(cid)
+  for (const cid of loose.raw)
+    if (!collection.artifacts.has(cid) && !collection.sources.has(cid)) other(cid)
   for await (const { cid, path } of listArtifactFiles(db.directory)) {
     if (cid === undefined) {
       collection.damage.push(finding('HS1006', `${path} is not named by the CID of an artifact`))

@@ -11,7 +11,9 @@ export function findShallow(
   graph: LoadedGraph,
   trust: Trust,
 ): { readonly names: readonly string[]; readonly findings: readonly Finding[] } {
-  const valid = [...graph.entries.values()].filter((entry) => trust.standingOf(entry).standing === 'valid')
+  const valid = [...graph.entries.values()].filter(
+    (entry) => trust.standingOf(entry).standing === 'valid',
+  )
   const findings: Finding[] = []
   const names = new Set<string>()
   for (const { entry, entries, parents } of nodesOf(valid).values()) {
@@ -19,7 +21,11 @@ export function findShallow(
     for (const name of new Set(entries.flatMap(({ shallow }) => shallow))) {
       if (linked.has(name)) continue
       names.add(name)
-      findings.push(finding('HS3008', `history stops before ${name}, which the store does not hold`, { cid: entry.cid }))
+      findings.push(
+        finding('HS3008', `history stops before ${name}, which the store does not hold`, {
+          cid: entry.cid,
+        }),
+      )
     }
   }
   return { names: [...names].sort(compareUtf8), findings }

@@ -91,7 +91,11 @@ function addRests(rests: Map<CidText, Rest>, entry: VerifiedEntry): void {
   if (entry.source !== undefined) rests.set(entry.source, { as: 'source' })
 }
 
-async function readRests(db: Database, collection: Collection, rests: Map<CidText, Rest>): Promise<void> {
+async function readRests(
+  db: Database,
+  collection: Collection,
+  rests: Map<CidText, Rest>,
+): Promise<void> {
   const wanted = [...rests].filter(([cid]) => !isRead(collection, cid))
   rests.clear()
   for (let at = 0; at < wanted.length; at += batch) {

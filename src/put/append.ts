@@ -11,6 +11,7 @@ import { maxLinks, maxPrev } from '../entry/entry.ts'
 import { kindOf, nodeKey } from '../entry/kinds.ts'
 import { seal } from '../entry/seal.ts'
 import { HandoffError } from '../errors.ts'
+import { assertNoCycle } from './cycle.ts'
 import type { Draft } from './draft.ts'
 import { planEnvelope } from './envelope-plan.ts'
 import type { Plan } from './plan.ts'
@@ -32,6 +33,7 @@ export interface Appended {
  */
 export async function append(context: Context, draft: Draft, signer: Signer): Promise<Appended> {
   assertRight(context, draft, signer)
+  await assertRestatement(context, draft)
   const { written, ...appended } = await reading(context, () => tryAppend(context, draft, signer))
   await written
   return appended
@@ -41,6 +43,14 @@ export async function append(context: Context, draft: Draft, signer: Signer): Pr
 export async function rehearse(context: Context, draft: Draft, signer: Signer): Promise<void> {
   assertRight(context, draft, signer)
   await reading(context, () => planOf(context, draft))
+}
+
+/** Only a document that is there already can become its own ancestor. */
+async function assertRestatement(context: Context, draft: Draft): Promise<void> {
+  const isThere = context.db.readRow('bodies', draft.body.cid) !== undefined
+  if (draft.kind !== 'envelope' || !isThere) return
+  const plan = await reading(context, () => planOf(context, draft))
+  if (!('same' in plan)) await assertNoCycle(context, draft.body.cid, plan.parents)
 }
 
 /** Reads what `attempt` lacks until it has an answer. */
@@ -64,9 +74,15 @@ function tryAppend(
   const plan = planOf(context, draft)
   if (plan instanceof Unread) return plan
   if ('same' in plan) return { entry: plan.same, isNew: false, written: context.db.settled() }
-  const tips = readEntries(context, context.db.readRow('tips', tipKey(draft.stream, signer.did)) ?? [])
+  const tips = readEntries(
+    context,
+    context.db.readRow('tips', tipKey(draft.stream, signer.did)) ?? [],
+  )
   if (tips instanceof Unread) return tips
-  const { entry, bytes } = seal({ ...payloadOf(context, draft, signer), ...plan, ...chain(tips) }, signer)
+  const { entry, bytes } = seal(
+    { ...payloadOf(context, draft, signer), ...plan, ...chain(tips) },
+    signer,
+  )
   const written = context.db.commit({
     blocks: [{ cid: entry.cid, bytes }, draft.body, ...blocksOf(draft)],
     rows: planRows((index, key) => context.db.readRow(index, key), rowOf(entry)),
@@ -90,8 +106,13 @@ function planPlain(context: Context, draft: Draft): Plan | Unread {
   return same === undefined ? { parents, shallow: [], refs: [...draft.refs].sort() } : { same }
 }
 
-function chain(tips: readonly Entry[]): { readonly prev: readonly CidText[]; readonly seq: number } {
-  const latest = [...tips].sort((a, b) => b.seq - a.seq || (a.cid < b.cid ? -1 : 1)).slice(0, maxPrev)
+function chain(tips: readonly Entry[]): {
+  readonly prev: readonly CidText[]
+  readonly seq: number
+} {
+  const latest = [...tips]
+    .sort((a, b) => b.seq - a.seq || (a.cid < b.cid ? -1 : 1))
+    .slice(0, maxPrev)
   return { prev: latest.map(({ cid }) => cid).sort(), seq: 1 + (latest[0]?.seq ?? 0) }
 }
 

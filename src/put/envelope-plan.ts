@@ -19,7 +19,9 @@ import { readEntries, sortedNames, Unread } from './plan.ts'
 export function planEnvelope(context: Context, draft: Draft): Plan | Unread {
   const namesakes = validNamesakes(context, draft.stream, draft.name ?? '')
   if (namesakes instanceof Unread) return namesakes
-  const own = namesakes.filter(({ author, body }) => author === draft.author && body === draft.body.cid)
+  const own = namesakes.filter(
+    ({ author, body }) => author === draft.author && body === draft.body.cid,
+  )
   const parents = linkParents(context, draft)
   if (parents instanceof Unread) return parents
   const plan = {
@@ -53,7 +55,11 @@ function isSame(
   )
 }
 
-function validNamesakes(context: Context, stream: string, name: string): readonly VerifiedEntry[] | Unread {
+function validNamesakes(
+  context: Context,
+  stream: string,
+  name: string,
+): readonly VerifiedEntry[] | Unread {
   const entries = readEntries(context, context.db.readRow('names', nameKey(stream, name)) ?? [])
   if (entries instanceof Unread) return entries
   return entries.filter((entry) => context.trust.standingOf(entry).standing === 'valid')
@@ -74,7 +80,9 @@ function linkParents(context: Context, draft: Draft): Linked | Unread {
     const entries = validNamesakes(context, draft.stream, name)
     if (entries instanceof Unread) return entries
     const found = [...nodesOf(entries).values()]
-    const chosen = found.filter((node) => node.entries.some(({ cid }) => draft.parents.includes(cid)))
+    const chosen = found.filter((node) =>
+      node.entries.some(({ cid }) => draft.parents.includes(cid)),
+    )
     if (found.length === 0) absent.push(name)
     else nodes.push(...onlyNode(name, chosen.length > 0 ? chosen : found, chosen.length > 0))
   }

@@ -66,12 +66,20 @@ export async function putEnvelope(
   const source = sourceOf(bytes, body)
   const staged = await stageFiles(context.db.directory, judgement.localFiles)
   try {
-    const draft = await draftOf(context, envelope, options, { body, source, staged: staged.map(({ file }) => file) })
+    const draft = await draftOf(context, envelope, options, {
+      body,
+      source,
+      staged: staged.map(({ file }) => file),
+    })
     const large = staged.filter(({ file }) => file.bytes === undefined)
     if (large.length > 0) await rehearse(context, draft, options.signer)
     for (const { file } of large) await file.publish()
     const appended = await append(context, draft, options.signer)
-    const artifacts = staged.map(({ path, file }) => ({ path, cid: file.cid, size: file.sizeBytes }))
+    const artifacts = staged.map(({ path, file }) => ({
+      path,
+      cid: file.cid,
+      size: file.sizeBytes,
+    }))
     return { ...appended, artifacts, bodyBytes: body.length }
   } finally {
     for (const { file } of staged) await file.discard()
@@ -83,10 +91,15 @@ function assertKept({ findings, document }: HandoffJudgement): HandoffEnvelope {
   if (first === undefined && document !== undefined) return document
   const told = `${first?.path ?? 'handoff'}: ${first?.message ?? 'is no envelope'}`
   const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : ''
-  const code = first?.code.startsWith('CSAG-L') === true ? 'HSTORE_INPUT_UNREADABLE' : 'HSTORE_CONTRACT_BROKEN'
-  throw new HandoffError(code, `refused by ${first?.code}: ${told}${more}; hstore validate lists all`, {
-    details: { findings },
-  })
+  const code =
+    first?.code.startsWith('CSAG-L') === true ? 'HSTORE_INPUT_UNREADABLE' : 'HSTORE_CONTRACT_BROKEN'
+  throw new HandoffError(
+    code,
+    `refused by ${first?.code}: ${told}${more}; hstore validate lists all`,
+    {
+      details: { findings },
+    },
+  )
 }
 
 function assertAuthor({ trust }: Context, { created_by }: HandoffEnvelope, agent: string): void {

@@ -25,9 +25,13 @@ export async function stageFiles(
       const file = await stageArtifact(directory, key)
       staged.push({ path, file })
       if (Buffer.from(digestOf(file.cid)).toString('hex') !== sha256) {
-        throw new HandoffError('HSTORE_INPUT_CHANGED', `${path} changed while it was put: put it again`, {
-          details: { path },
-        })
+        throw new HandoffError(
+          'HSTORE_INPUT_CHANGED',
+          `${path} changed while it was put: put it again`,
+          {
+            details: { path },
+          },
+        )
       }
     }
     return staged

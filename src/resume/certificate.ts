@@ -27,7 +27,7 @@ export interface Certificate {
   readonly verdict: Verdict
 }
 
-const verdicts: readonly string[] = ['complete', 'partial', 'pending', 'unsafe']
+const verdicts: readonly Verdict[] = ['complete', 'partial', 'pending', 'unsafe']
 const results: readonly string[] = ['ok', 'failed', 'incomplete', 'not made']
 
 /** Returns the body of a certificate, in canonical form. */
@@ -46,30 +46,31 @@ export function certificateForm(certificate: Certificate): { [key: string]: Json
 }
 
 /** Returns the certificate that a body holds, or undefined when it holds none. */
-export function findCertificate(form: { readonly [key: string]: JsonForm }): Certificate | undefined {
-  const { agent, checks, freezes, heads, level, roster, shallow, verdict } = form as Record<string, JsonForm>
-  const headLinks = linksOf(heads)
-  const freezeLinks = linksOf(freezes)
-  const rosterLink = findLink(roster ?? null)
-  const sound =
-    Object.keys(form).length === 8 &&
+export function findCertificate(form: {
+  readonly [key: string]: JsonForm
+}): Certificate | undefined {
+  const fields = form as Record<string, JsonForm>
+  const heads = linksOf(fields['heads'])
+  const freezes = linksOf(fields['freezes'])
+  const roster = findLink(fields['roster'])
+  if (heads === undefined || freezes === undefined || roster === undefined) return undefined
+  if (Object.keys(form).length !== 8 || !hasPlainFields(fields)) return undefined
+  const { agent, checks, level, shallow, verdict } = fields
+  return { agent, checks, freezes, heads, level, roster, shallow, verdict }
+}
+
+function hasPlainFields(
+  fields: Record<string, JsonForm>,
+): fields is Record<string, JsonForm> &
+  Pick<Certificate, 'agent' | 'checks' | 'level' | 'shallow' | 'verdict'> {
+  const { agent, checks, level, shallow, verdict } = fields
+  return (
     typeof agent === 'string' &&
     (level === 'file' || level === 'agent') &&
     isTexts(shallow) &&
-    typeof verdict === 'string' &&
-    verdicts.includes(verdict) &&
+    verdicts.some((one) => one === verdict) &&
     areChecks(checks)
-  if (!sound || headLinks === undefined || freezeLinks === undefined || rosterLink === undefined) return undefined
-  return {
-    agent,
-    checks,
-    freezes: freezeLinks,
-    heads: headLinks,
-    level,
-    roster: rosterLink,
-    shallow,
-    verdict: verdict as Verdict,
-  }
+  )
 }
 
 /** Returns whether a body is a certificate. */
@@ -89,13 +90,17 @@ function isTexts(value: JsonForm | undefined): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
-function areChecks(value: JsonForm | undefined): value is (JsonForm & CheckResult)[] {
+function areChecks(value: JsonForm | undefined): boolean {
   if (!Array.isArray(value)) return false
   return value.every((item) => {
-    const check = typeof item === 'object' && item !== null ? (item as Record<string, JsonForm>) : {}
+    const check =
+      typeof item === 'object' && item !== null ? (item as Record<string, JsonForm>) : {}
     const { name, result } = check
     return (
-      Object.keys(check).length === 2 && typeof name === 'string' && typeof result === 'string' && results.includes(result)
+      Object.keys(check).length === 2 &&
+      typeof name === 'string' &&
+      typeof result === 'string' &&
+      results.includes(result)
     )
   })
 }

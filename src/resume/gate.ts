@@ -2,8 +2,15 @@ import type { Signer } from '../../keys/signer.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
+import { judgeClaims } from '../graph/claims.ts'
 import { namesakesOf } from '../graph/namesakes.ts'
-import { judgeChainForks, judgeCycles, judgeEntries, judgeNames, judgeStandings } from '../graph/judge.ts'
+import {
+  judgeChainForks,
+  judgeCycles,
+  judgeEntries,
+  judgeNames,
+  judgeStandings,
+} from '../graph/judge.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { findShallow } from '../graph/shallow.ts'
 import { walk } from '../graph/walk.ts'
@@ -47,7 +54,11 @@ export interface Judgement {
  * Judges an entry with all that it rests on, in the fixed order of docs/format.md, «The gate»: blocks, signatures,
  * trust, equivocation, history, contract, artifacts. Changes nothing.
  */
-export async function judge(context: Context, head: CidText, options: GateOptions): Promise<Judgement> {
+export async function judge(
+  context: Context,
+  head: CidText,
+  options: GateOptions,
+): Promise<Judgement> {
   const coverage = options.full ? undefined : await findCoverage(context, options)
   const rosters: CidText[] = []
   for await (const cid of entriesOf(context.db, 'roster')) rosters.push(cid)
@@ -63,9 +74,24 @@ export async function judge(context: Context, head: CidText, options: GateOption
     ['signatures', graph.damage.filter(({ code }) => code === 'HS2001')],
     ['trust', judgeStandings(graph, context.trust)],
     ['equivocation', judgeNames(await namesakesOf(context, graph), context.trust)],
-    ['history', [...judgeEntries(graph, context.trust), ...judgeCycles(graph), ...judgeChainForks(graph), ...shallow.findings]],
+    [
+      'history',
+      [
+        ...judgeEntries(graph, context.trust),
+        ...judgeCycles(graph),
+        ...judgeChainForks(graph),
+        ...shallow.findings,
+        ...(await judgeClaims(context, graph, entry)),
+      ],
+    ],
     ['contract', contract.findings],
-    ['artifacts', [...graph.damage.filter(({ code }) => code.startsWith('HS5')), ...remoteFindings(contract.remote)]],
+    [
+      'artifacts',
+      [
+        ...graph.damage.filter(({ code }) => code.startsWith('HS5')),
+        ...remoteFindings(contract.remote),
+      ],
+    ],
   ])
   const findings = [...checks.values()].flat()
   return {

@@ -20,12 +20,14 @@ export async function nextSteps(
 ): Promise<NextSteps> {
   if (entry?.kind !== 'envelope') return { actions: [], conflicts: [] }
   const document = await readEnvelope(context, entry)
-  if (document === undefined || checkEnvelope(document).length > 0) return { actions: [], conflicts: [] }
+  if (document === undefined || checkEnvelope(document).length > 0)
+    return { actions: [], conflicts: [] }
   const { actions, conflicts } = document as HandoffEnvelope
   return {
     actions: (actions ?? []).filter(
       ({ action_status, owner }) =>
-        !finished.includes(action_status) && (owner === agent || context.trust.isNameOf(agent, owner)),
+        !finished.includes(action_status) &&
+        (owner === agent || context.trust.isNameOf(agent, owner)),
     ),
     conflicts: (conflicts ?? []).filter(({ conflict_status }) => conflict_status === 'open'),
   }

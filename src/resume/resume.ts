@@ -113,7 +113,9 @@ function certificateDraft(agent: string, signer: Signer, head: CidText, body: Ui
 function coveredRows(context: Context, judgement: Judgement, { did }: Signer): RowChange[] {
   const { graph, shallow, verdict, findings } = judgement
   const isWhole =
-    verdict === 'complete' && shallow.length === 0 && !findings.some(({ severity }) => severity === 'warning')
+    verdict === 'complete' &&
+    shallow.length === 0 &&
+    !findings.some(({ severity }) => severity === 'warning')
   const whats = isWhole ? (['signature', `certified:${did}`] as const) : (['signature'] as const)
   return [...graph.entries.keys()].flatMap((cid) => {
     const values = context.marks.rowWith(cid, whats)

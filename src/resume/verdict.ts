@@ -21,12 +21,20 @@ export function concludes(
   acceptShallow: readonly string[],
 ): { readonly verdict: Verdict; readonly exit: GateExit; readonly checks: readonly CheckResult[] } {
   const lacks = shallow.filter((name) => !acceptShallow.includes(name))
-  const results = [...checks].map(([name, findings]) => ({ name, result: resultOf(findings, lacks) }))
+  const results = [...checks].map(([name, findings]) => ({
+    name,
+    result: resultOf(findings, lacks),
+  }))
   const findings = [...checks.values()].flat()
-  const listed = [...results, ...absentChecks.map((name) => ({ name, result: 'not made' as const }))]
+  const listed = [
+    ...results,
+    ...absentChecks.map((name) => ({ name, result: 'not made' as const })),
+  ]
   const worst = findings.find(({ severity }) => severity === 'error')
-  if (worst !== undefined) return { verdict: 'unsafe', exit: exits.get(worst.code) ?? 5, checks: listed }
-  if (findings.some(({ code }) => pendingCodes.has(code))) return { verdict: 'pending', exit: 3, checks: listed }
+  if (worst !== undefined)
+    return { verdict: 'unsafe', exit: exits.get(worst.code) ?? 5, checks: listed }
+  if (findings.some(({ code }) => pendingCodes.has(code)))
+    return { verdict: 'pending', exit: 3, checks: listed }
   const isPartial = lacks.length > 0 || findings.some(({ code }) => code === 'HS3014')
   return isPartial
     ? { verdict: 'partial', exit: 1, checks: listed }
@@ -46,7 +54,9 @@ export function checksNotMade(graph: LoadedGraph, remote: readonly string[]): st
     ...absentChecks,
     ...(remote.length > 0 ? [`bytes of ${remote.length} remote artifacts`] : []),
     ...(graph.before.size > 0
-      ? [`blocks behind ${[...graph.before].sort().join(', ')}: verified before, bytes not read again`]
+      ? [
+          `blocks behind ${[...graph.before].sort().join(', ')}: verified before, bytes not read again`,
+        ]
       : []),
   ]
 }

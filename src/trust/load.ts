@@ -56,7 +56,9 @@ function rollback(
 async function readRosterEntries(db: Database, damage: HstoreError[]): Promise<VerifiedEntry[]> {
   const entries: VerifiedEntry[] = []
   for await (const cid of entriesOf(db, 'roster')) {
-    const entry = await readOr(damage, async () => findVerified(decodeEntry(cid, await db.get(cid))))
+    const entry = await readOr(damage, async () =>
+      findVerified(decodeEntry(cid, await db.get(cid))),
+    )
     if (entry?.kind === 'roster') entries.push(entry)
   }
   return entries

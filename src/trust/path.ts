@@ -73,7 +73,9 @@ function settle(
   if (pinned !== undefined) return next.find(({ body }) => body === pinned)
   if (next.length < 2) return next[0]
   const bound = (later: Candidate): boolean => next.every(({ roster }) => reaches(roster, later))
-  const settled = next.filter((one) => candidates.some((later) => follows(one, later) && bound(later)))
+  const settled = next.filter((one) =>
+    candidates.some((later) => follows(one, later) && bound(later)),
+  )
   return settled.length === 1 ? settled[0] : undefined
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { isCidText } from '../../store/cid-text.ts'
 import { HandoffError } from '../errors.ts'
-import { parseObject, writeDurably } from "../store-folder.ts"
+import { parseObject, writeDurably } from '../store-folder.ts'
 
 /** The path of rosters that this user has accepted for one genesis, genesis first. */
 export interface Pins {
@@ -55,8 +55,12 @@ async function readText(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new HandoffError('HSTORE_TRUST_DAMAGED', `${file} can't be read: make it readable to you alone`, {
-      cause: error,
-    })
+    throw new HandoffError(
+      'HSTORE_TRUST_DAMAGED',
+      `${file} can't be read: make it readable to you alone`,
+      {
+        cause: error,
+      },
+    )
   }
 }

@@ -40,18 +40,34 @@ export function readRoster(form: FormMap): Roster {
   }
   checkWhole(roster)
   // what reads back otherwise has a key that this reader passed over
-  if (encodeFormText(rosterForm(roster)) !== encodeFormText({ ...form })) fail('', 'has more than its schema')
+  if (encodeFormText(rosterForm(roster)) !== encodeFormText({ ...form }))
+    fail('', 'has more than its schema')
   return roster
 }
 
 function checkWhole(roster: Roster): void {
   const { agents, roots, threshold } = roster
-  sorted(agents.map(({ id }) => id), '/agents')
-  sorted(roots.map(({ did }) => did), '/roots')
-  unique(agents.flatMap(({ id, aliases }) => [id, ...aliases]), '/agents', 'name')
-  unique(agents.flatMap(({ keys }) => keys.map(({ did }) => did)), '/agents', 'key')
+  sorted(
+    agents.map(({ id }) => id),
+    '/agents',
+  )
+  sorted(
+    roots.map(({ did }) => did),
+    '/roots',
+  )
+  unique(
+    agents.flatMap(({ id, aliases }) => [id, ...aliases]),
+    '/agents',
+    'name',
+  )
+  unique(
+    agents.flatMap(({ keys }) => keys.map(({ did }) => did)),
+    '/agents',
+    'key',
+  )
   const holders = new Set(roots.map(({ holder }) => holder)).size
-  if (threshold < 1 || threshold > holders) fail('/threshold', 'is not between 1 and the number of holders')
+  if (threshold < 1 || threshold > holders)
+    fail('/threshold', 'is not between 1 and the number of holders')
 }
 
 function readNonce(form: FormMap, version: number): Uint8Array | undefined {
@@ -68,7 +84,10 @@ function readAgent(value: JsonForm, at: string): Agent {
   const id = own(map, 'id')
   if (!isAgentId(id)) fail(`${at}/id`, 'is not an agent id')
   const keys = list(map, 'keys', at).map((item, i) => readKey(item, `${at}/keys/${i}`))
-  sorted(keys.map(({ did }) => did), `${at}/keys`)
+  sorted(
+    keys.map(({ did }) => did),
+    `${at}/keys`,
+  )
   return { aliases: texts(map, 'aliases', at), id, keys, read: texts(map, 'read', at) }
 }
 
@@ -78,7 +97,8 @@ function readKey(value: JsonForm, at: string): AgentKey {
   const did = own(map, 'did')
   const level = own(map, 'level')
   const machine = own(map, 'machine')
-  if (typeof did !== 'string' || !isDidKey(did)) fail(`${at}/did`, 'is not a did:key of an Ed25519 key')
+  if (typeof did !== 'string' || !isDidKey(did))
+    fail(`${at}/did`, 'is not a did:key of an Ed25519 key')
   if (level !== 'file' && level !== 'agent') fail(`${at}/level`, 'is neither file nor agent')
   if (!isPlainText(machine, 1024)) fail(`${at}/machine`, 'is not the name of a machine')
   const grants = list(map, 'grants', at).map((item, i) => readGrant(item, `${at}/grants/${i}`))
@@ -103,7 +123,8 @@ function readRoot(value: JsonForm, at: string): Root {
   closed(map, at, ['did', 'holder'])
   const did = own(map, 'did')
   const holder = own(map, 'holder')
-  if (typeof did !== 'string' || !isDidKey(did)) fail(`${at}/did`, 'is not a did:key of an Ed25519 key')
+  if (typeof did !== 'string' || !isDidKey(did))
+    fail(`${at}/did`, 'is not a did:key of an Ed25519 key')
   if (!isPlainText(holder, 1024)) fail(`${at}/holder`, 'is not a name')
   return { did, holder }
 }
@@ -130,14 +151,16 @@ function list(map: FormMap, key: string, at: string): readonly JsonForm[] {
 
 function texts(map: FormMap, key: string, at: string): readonly string[] {
   const values = list(map, key, at)
-  if (!values.every((value) => isPlainText(value, 1100))) fail(`${at}/${key}`, 'holds what is no plain text')
-  sorted(values as string[], `${at}/${key}`)
-  return values as string[]
+  if (!values.every((value) => isPlainText(value, 1100)))
+    fail(`${at}/${key}`, 'holds what is no plain text')
+  sorted(values, `${at}/${key}`)
+  return values
 }
 
 function whole(map: FormMap, key: string, at: string): number {
   const value = own(map, key)
-  if (typeof value !== 'number' || value < 0) fail(`${at}/${key}`, 'is not a whole number from 0 on')
+  if (typeof value !== 'number' || value < 0)
+    fail(`${at}/${key}`, 'is not a whole number from 0 on')
   return value
 }
 
@@ -152,7 +175,11 @@ function unique(items: readonly string[], at: string, what: string): void {
 }
 
 function fail(pointer: string, message: string): never {
-  throw new HandoffError('HSTORE_ROSTER_INVALID', `roster: ${pointer === '' ? 'the body' : pointer} ${message}`, {
-    details: { pointer },
-  })
+  throw new HandoffError(
+    'HSTORE_ROSTER_INVALID',
+    `roster: ${pointer === '' ? 'the body' : pointer} ${message}`,
+    {
+      details: { pointer },
+    },
+  )
 }

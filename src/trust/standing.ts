@@ -57,7 +57,11 @@ export class Trust {
     if (entry.kind === 'roster') return this.#rosterStanding(entry)
     const holder = this.#keys.get(entry.signer)
     if (holder === undefined) {
-      return { standing: 'unknown', code: 'HS2002', why: `the roster does not know its signer ${entry.signer}` }
+      return {
+        standing: 'unknown',
+        code: 'HS2002',
+        why: `the roster does not know its signer ${entry.signer}`,
+      }
     }
     if (this.fork.length > 0) return held('HS2004', 'two rosters are accepted at one version')
     return rightOf(entry, holder) ?? this.#knownRoster(entry) ?? valid
@@ -94,6 +98,7 @@ function rightOf(entry: Entry, { agent, key }: KeyHolder): Standing | undefined 
     ({ kinds, streams }) => fitsPattern(kinds, entry.kind) && fitsPattern(streams, entry.stream),
   )
   if (fitting.some(({ until }) => until === undefined)) return undefined
-  if (fitting.length === 0) return rejected(`its signer has no grant for ${entry.kind} in ${entry.stream}`)
+  if (fitting.length === 0)
+    return rejected(`its signer has no grant for ${entry.kind} in ${entry.stream}`)
   return held('HS2004', "its signer's grant is closed, and this version does not judge cuts")
 }

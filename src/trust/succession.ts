@@ -6,7 +6,8 @@ import { grantForm, keysOf } from './roster.ts'
  * grant goes missing, no name or key changes hands, and a grant is only ever closed. See docs/format.md, «Roster».
  */
 export function findForgotten(now: Roster, next: Roster): string | undefined {
-  if (next.version !== now.version + 1) return `version ${next.version} does not follow ${now.version}`
+  if (next.version !== now.version + 1)
+    return `version ${next.version} does not follow ${now.version}`
   if (next.format < now.format) return 'the format goes back'
   const keys = keysOf(next)
   for (const agent of now.agents) {
@@ -49,7 +50,10 @@ function keepsGrants(now: AgentKey, next: AgentKey): boolean {
   const closes = (grant: Grant) => (other: Grant) => same(grant)({ ...other, until: undefined })
   const closed = now.grants.filter(({ until }) => until !== undefined)
   const open = now.grants.filter(({ until }) => until === undefined)
-  return closed.every((grant) => take(same(grant))) && open.every((grant) => take(same(grant)) || take(closes(grant)))
+  return (
+    closed.every((grant) => take(same(grant))) &&
+    open.every((grant) => take(same(grant)) || take(closes(grant)))
+  )
 }
 
 function movedName(now: Roster, next: Roster): string | undefined {

@@ -16,11 +16,9 @@ const cidText = fc
   .tuple(fc.uint8Array({ maxLength: 8 }), fc.constantFrom('dag-json' as const, 'raw' as const))
   .map(([bytes, codec]) => cidTextOf(bytes, codec))
 const link = cidText.map((cid): JsonForm => ({ '/': cid }))
-const bytesForm = fc
-  .uint8Array({ maxLength: 20 })
-  .map((bytes): JsonForm => ({
-    '/': { bytes: Buffer.from(bytes).toString('base64').replaceAll('=', '') },
-  }))
+const bytesForm = fc.uint8Array({ maxLength: 20 }).map((bytes): JsonForm => ({
+  '/': { bytes: Buffer.from(bytes).toString('base64').replaceAll('=', '') },
+}))
 const key = fc
   .oneof(
     fc.string({ unit: 'binary', maxLength: 6 }),
@@ -211,7 +209,7 @@ function reversed(form: JsonForm): JsonForm {
   if (Array.isArray(form)) return form.map(reversed)
   return mapOf(
     Object.entries(form)
-      .reverse()
+      .toReversed()
       .map(([name, value]) => [name, reversed(value)] as const),
   )
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import {
   bytesForm,
@@ -176,6 +177,25 @@ describe('encodeForm', () => {
     const room = 2 * 1024 * 1024 - '{"a":""}'.length
     expect(encodeForm({ a: 'x'.repeat(room) })).toHaveLength(2 * 1024 * 1024)
     expect(faultOf(() => encodeForm({ a: 'x'.repeat(room + 1) }))).toEqual({ reason: 'too-large' })
+  })
+})
+
+describe('the inner path', () => {
+  // Loading multiformats costs more than a third of bare node's own start.
+  it.each(['canonical', 'json-input', 'car-read', 'car-write'])('%s loads no package', (name) => {
+    const left = [new URL(`../../store/${name}.ts`, import.meta.url)]
+    const seen = new Set<string>()
+    for (let file = left.pop(); file !== undefined; file = left.pop()) {
+      if (seen.has(file.href)) continue
+      seen.add(file.href)
+      for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
+        /^(?:import|export|\}).* from '(.*)'/gm,
+      )) {
+        if (path.startsWith('.')) left.push(new URL(path, file))
+        else expect(path).toMatch(/^node:/)
+      }
+    }
+    expect(seen.size).toBeGreaterThan(5)
   })
 })
 

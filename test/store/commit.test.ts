@@ -200,17 +200,32 @@ describe('a database on a disk', () => {
     level.failWith = undefined
     expect(await outcome(database.commit(change(3)))).toMatchObject({ code: 'HSTORE_STORE_FULL' })
   })
+
+  it('that fails after it wrote, gives what is there', async () => {
+    const level = new FailingLevel()
+    await level.open()
+    await using database = new LevelDatabase(level, 'memory', () => level.close())
+    await database.commit({ blocks: [], rows: [rowOf(0, ['before'])] })
+    expect(database.readRow('meta', '0')).toEqual(['before'])
+    Object.assign(level, { failWith: new Error('Input/output error'), writesFirst: true })
+    const refused = outcome(database.commit({ blocks: [], rows: [rowOf(0, ['after'])] }))
+    expect(await refused).toMatchObject({ code: 'HSTORE_STORE_DAMAGED' })
+    expect(database.readRow('meta', '0')).toEqual(['after'])
+  })
 })
 
 class FailingLevel extends MemoryLevel {
   failWith: Error | undefined
+  /** Whether a batch that fails is written all the same, as when only the sync fails. */
+  writesFirst = false
   readonly options: unknown[] = []
 
   async _batch(...given: unknown[]): Promise<void> {
     this.options.push(given[1])
-    if (this.failWith) throw this.failWith
+    if (this.failWith && !this.writesFirst) throw this.failWith
     const write: unknown = Reflect.get(MemoryLevel.prototype, '_batch')
     if (typeof write === 'function') await Reflect.apply(write, this, given)
+    if (this.failWith) throw this.failWith
   }
 }
 

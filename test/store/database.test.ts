@@ -205,12 +205,10 @@ describe('a database that is held', () => {
   it('by this process, stays held after the process tried to open it again', async () => {
     const directory = await makeStore()
     await using first = await openDatabase(directory, oneTry)
+    await rm(join(directory, 'holder'))
     await expect(openDatabase(directory, oneTry)).rejects.toThrow()
-    const other = startStoreProcess('hold', directory)
-    await sleep(500)
-    expect(other.lines).toEqual([])
-    await first.close()
-    await other.said(1)
+    await expectClosedToOthers(directory)
+    expect(first.readRow('meta', 'format')).toEqual(['1'])
   })
 
   it('by one thread, is busy for the others', async () => {
@@ -230,6 +228,7 @@ describe('a database that is held', () => {
     })
     await worker.terminate()
     expect(result).toBe('HSTORE_STORE_BUSY')
+    await expectClosedToOthers(directory)
     expect(database.readRow('meta', 'format')).toEqual(['1'])
   })
 
@@ -250,6 +249,13 @@ describe('a database that is held', () => {
     expect(rows).toHaveLength(400)
   })
 })
+
+/** Closing any descriptor of LevelDB's lock file would have dropped this process's lock without a word. */
+async function expectClosedToOthers(directory: string): Promise<void> {
+  const other = startStoreProcess('try', directory)
+  await other.ended
+  expect(other.lines).toEqual(['HSTORE_STORE_BUSY'])
+}
 
 async function makeStore(): Promise<string> {
   const directory = await makeTempFolder()

@@ -1,4 +1,4 @@
-// A second process on a store, for tests: node store-child.mjs hold|write|cycle <directory> [id] [count]
+// A second process on a store, for tests: node store-child.mjs hold|try|write|cycle <directory> [id] [count]
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import process from 'node:process'
@@ -44,6 +44,17 @@ async function hold() {
   await database.close()
 }
 
+/** Tries once to open the database and says what came of it. */
+async function tryOnce() {
+  try {
+    const database = await openDatabase(directory, { waitMs: 0 })
+    say('open')
+    await database.close()
+  } catch (error) {
+    say(error instanceof Error && 'code' in error ? String(error.code) : String(error))
+  }
+}
+
 /** Commits without an end, four at a time, and says which are acknowledged. */
 async function write() {
   const database = await openDatabase(directory, { waitMs: 30_000 })
@@ -67,4 +78,10 @@ async function cycle() {
   }
 }
 
-await { hold, write, cycle }[/** @type {'hold' | 'write' | 'cycle'} */ (verb)]()
+const verbs = new Map([
+  ['hold', hold],
+  ['try', tryOnce],
+  ['write', write],
+  ['cycle', cycle],
+])
+await verbs.get(verb)?.()

@@ -19,7 +19,7 @@ export interface StoreProcess {
   readonly kill: () => Promise<void>
 }
 
-/** Starts `hold`, `write` or `cycle` of store-child.mjs; it is killed when the test ends. */
+/** Starts `hold`, `try`, `write` or `cycle` of store-child.mjs; it is killed when the test ends. */
 export function startStoreProcess(verb: string, ...args: readonly string[]): StoreProcess {
   const child = spawn(process.execPath, [script, verb, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],

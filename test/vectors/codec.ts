@@ -44,7 +44,7 @@ function describeFixtures(folder: string): void {
       })
     }
     it.each(readdirSync(join(folder, 'negative')))('negative/%s', (file) => {
-      for (const { hex } of readJson<{ hex: string }[]>(folder, 'negative', file)) {
+      for (const { hex } of readJson(folder, 'negative', file) as { hex: string }[]) {
         expect(verdictOf(() => decodeBlock(Buffer.from(hex, 'hex')))).toBe('HSTORE_BLOCK_INVALID')
       }
     })
@@ -53,10 +53,11 @@ function describeFixtures(folder: string): void {
 
 function describeDagJose(folder: string): void {
   describe('dag-jose', () => {
-    for (const { name, cid, hex } of readJson<{ name: string; cid: string; hex: string }[]>(
-      folder,
-      'fixtures.json',
-    )) {
+    for (const { name, cid, hex } of readJson(folder, 'fixtures.json') as {
+      name: string
+      cid: string
+      hex: string
+    }[]) {
       it(`${name} is another codec`, () => {
         const bytes = Buffer.from(hex, 'hex')
         expect(verdictOf(() => parseCid(cid))).toBe('HSTORE_CID_INVALID')
@@ -70,7 +71,7 @@ function describeDagJose(folder: string): void {
 
 function describeDataModel(folder: string): void {
   describe('atproto/data-model', () => {
-    it.each(readJson<{ json: unknown; cid: string }[]>(folder, 'data-model-fixtures.json'))(
+    it.each(readJson(folder, 'data-model-fixtures.json') as { json: unknown; cid: string }[])(
       '$cid has another codec, its links decide on a block',
       ({ json, cid }) => {
         expect(verdictOf(() => parseCid(cid))).toBe('HSTORE_CID_INVALID')
@@ -78,14 +79,14 @@ function describeDataModel(folder: string): void {
         expect(verdictOf(() => encodeBlock(reviveDollars(json)))).toBe(wanted)
       },
     )
-    it.each(readJson<{ note: string; json: object }[]>(folder, 'data-model-valid.json'))(
+    it.each(readJson(folder, 'data-model-valid.json') as { note: string; json: object }[])(
       'valid: $note',
       ({ json }) => {
         expect(decodeBlock(encodeBlock(json))).toEqual(json)
       },
     )
     // The other notes speak of records and blobs of that protocol, which are maps like any other here.
-    const notes = readJson<{ note: string; json: unknown }[]>(folder, 'data-model-invalid.json')
+    const notes = readJson(folder, 'data-model-invalid.json') as { note: string; json: unknown }[]
     it.each(notes.filter(({ note }) => note === 'float' || note === 'top-level not an object'))(
       'invalid: $note',
       ({ json }) => {
@@ -104,7 +105,7 @@ function describeUtf8(folder: string): void {
       it(`${number} ${verdict}`, () => {
         const inner = hex ? Buffer.from(content.replaceAll(' ', ''), 'hex') : Buffer.from(content)
         const bytes = inMap(Buffer.concat([Buffer.from('"'), inner, Buffer.from('"')]))
-        const escapes = verdict === 'valid' && /[\0-\u001f"\\]/.test(inner.toString())
+        const escapes = inner.some((byte) => byte < 0x20 || byte === 0x22 || byte === 0x5c)
         expectBlock(bytes, verdict === 'valid' && !escapes ? 'accept' : 'reject')
       })
     }
@@ -130,7 +131,8 @@ function describeNormalization(folder: string): void {
 
 function describeNaughtyStrings(folder: string): void {
   describe('naughty-strings', () => {
-    readJson<string[]>(folder, 'blns.base64.json').forEach((base64, index) => {
+    const strings = readJson(folder, 'blns.base64.json') as string[]
+    strings.forEach((base64, index) => {
       it(`string ${index} comes back`, () => {
         const text = Buffer.from(base64, 'base64').toString('utf8')
         const value = { [`key ${text}`]: [text] }
@@ -155,8 +157,8 @@ function inMap(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(Buffer.concat([Buffer.from('{"v":'), bytes, Buffer.from('}')]))
 }
 
-function readJson<Value>(...path: readonly string[]): Value {
-  return JSON.parse(readFileSync(join(...path), 'utf8')) as Value
+function readJson(...path: readonly string[]): unknown {
+  return JSON.parse(readFileSync(join(...path), 'utf8'))
 }
 
 function fromHex(points: string): string {

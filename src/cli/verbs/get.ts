@@ -14,7 +14,11 @@ export const get: Verb = async (io, [ref = ''], options) => {
   if (typeof out === 'string') {
     const laid = await store.layOut(ref, path.resolve(io.cwd, out))
     const { folder, envelope, files } = laid
-    await io.out(options.json === true ? jsonLine('get', { out: folder, envelope, files }) : `${path.join(folder, envelope)}\n`)
+    await io.out(
+      options.json === true
+        ? jsonLine('get', { out: folder, envelope, files })
+        : `${path.join(folder, envelope)}\n`,
+    )
     io.err(`${files.length} artifacts laid out in ${plain(folder)}\n`)
     return 0
   }
@@ -24,7 +28,11 @@ export const get: Verb = async (io, [ref = ''], options) => {
     const found = await store.get(ref)
     if ('bytes' in found) {
       const { cid, kind, document } = found
-      await io.out(options.json === true ? jsonLine('get', { cid, kind, body: found.entry.body, document }) : found.bytes)
+      await io.out(
+        options.json === true
+          ? jsonLine('get', { cid, kind, body: found.entry.body, document })
+          : found.bytes,
+      )
     } else if (options.json === true) {
       let size = 0
       for await (const chunk of found.chunks) size += chunk.length

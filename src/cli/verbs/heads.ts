@@ -12,6 +12,8 @@ export const heads: Verb = async (io, _args, options) => {
     author: entry.author,
   }))
   if (options.json === true) await io.out(jsonLine('heads', { heads: found }))
-  else for (const { stream, cid, revision, author } of found) await io.out(`${plain(`${stream} ${cid} ${revision} by ${author}`)}\n`)
+  else
+    for (const { stream, cid, revision, author } of found)
+      await io.out(`${plain(`${stream} ${cid} ${revision} by ${author}`)}\n`)
   return 0
 }

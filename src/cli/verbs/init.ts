@@ -8,7 +8,10 @@ import { keysFolder, namedAgent, namedStore, passphraseOf, waitMs } from '../set
 export const init: Verb = async (io, _args, options) => {
   const agent = namedAgent(io, options)
   if (agent === undefined) {
-    throw new HandoffError('HSTORE_AGENT_NEEDED', 'whose store is it? name the agent with --as AGENT or HSTORE_AGENT')
+    throw new HandoffError(
+      'HSTORE_AGENT_NEEDED',
+      'whose store is it? name the agent with --as AGENT or HSTORE_AGENT',
+    )
   }
   const report = await makeStore({
     store: namedStore(io, options),

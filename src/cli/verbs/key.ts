@@ -16,7 +16,12 @@ import { keysFolder, passphraseOf } from '../settings.ts'
 /** `hstore key new`: makes a key, prints its did. */
 export const keyNew: Verb = async (io, [agent = ''], options) => {
   const noPassphrase = options['passphrase'] === false
-  const key = await newKeyFor(keysFolder(io, options), agent, noPassphrase, passphraseOf(io, options))
+  const key = await newKeyFor(
+    keysFolder(io, options),
+    agent,
+    noPassphrase,
+    passphraseOf(io, options),
+  )
   await io.out(options.json === true ? jsonLine('key', key) : `${key.did}\n`)
   return 0
 }
@@ -55,17 +60,28 @@ export const keyExport: Verb = async (io, [agent = ''], options) => {
   const format = options['format'] ?? 'openssh'
   if (format !== 'openssh' && format !== 'did') throw new UsageError('--format is openssh or did')
   const isSecret = options['secret'] === true
-  if (isSecret && format === 'did') throw new UsageError('a did is public: --secret goes with openssh')
+  if (isSecret && format === 'did')
+    throw new UsageError('a did is public: --secret goes with openssh')
   const key = await showKey(folder, agent)
   const publicKey = (await publicKeyText(folder, agent)).trimEnd()
-  const secret = isSecret ? await privateKeyText(folder, agent, passphraseOf(io, options)) : undefined
+  const secret = isSecret
+    ? await privateKeyText(folder, agent, passphraseOf(io, options))
+    : undefined
   if (options.json === true) {
-    await io.out(jsonLine('key', { ...key, openssh: publicKey, ...(secret === undefined ? {} : { secret }) }))
+    await io.out(
+      jsonLine('key', { ...key, openssh: publicKey, ...(secret === undefined ? {} : { secret }) }),
+    )
   } else await io.out(secret ?? (format === 'did' ? `${key.did}\n` : `${publicKey}\n`))
   return 0
 }
 
 function line({ agent, did, level, path, comment, problem }: KeyReport): string {
-  const parts = [agent, did === '' ? '-' : did, level, path, ...(comment === undefined || comment === agent ? [] : [comment])]
+  const parts = [
+    agent,
+    did === '' ? '-' : did,
+    level,
+    path,
+    ...(comment === undefined || comment === agent ? [] : [comment]),
+  ]
   return `${plain([...parts, ...(problem === undefined ? [] : [`(${problem})`])].join('  '))}\n`
 }

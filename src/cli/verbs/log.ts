@@ -9,11 +9,19 @@ export const log: Verb = async (io, [ref = ''], options) => {
   await using store = await openNamed(io, options)
   const entries = await store.log(ref, limit(options['n']))
   if (options.json === true) {
-    await io.out(jsonLine('log', { entries: entries.map(({ entry, standing }) => ({ ...entryReport(entry), standing })) }))
+    await io.out(
+      jsonLine('log', {
+        entries: entries.map(({ entry, parents, standing }) => ({
+          ...entryReport(entry),
+          parents,
+          standing,
+        })),
+      }),
+    )
     return 0
   }
-  for (const { entry, standing } of entries) {
-    const { cid, kind, name, author, parents } = entry
+  for (const { entry, parents, standing } of entries) {
+    const { cid, kind, name, author } = entry
     const mark = standing === 'valid' ? '' : ` (${standing})`
     const shape = parents.length > 1 ? ` merges ${parents.length}` : ''
     await io.out(`${plain(`${cid} ${name ?? kind} by ${author}${shape}${mark}`)}\n`)

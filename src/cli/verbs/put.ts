@@ -9,7 +9,8 @@ import { openNamed } from '../settings.ts'
 
 /** `hstore put`: puts each file, prints each entry's CID once it is on disk. */
 export const put: Verb = async (io, files, options) => {
-  if (files.filter((file) => file === '-').length > 1) throw new UsageError('- stands for stdin, once')
+  if (files.filter((file) => file === '-').length > 1)
+    throw new UsageError('- stands for stdin, once')
   await using store = await openNamed(io, options)
   for (const file of files) {
     const bytes = await readInput(io, file)

@@ -21,7 +21,9 @@ function text(report: Omit<ResumeJson, 'exit'>): string {
   const lines = [
     `verdict: ${report.verdict}`,
     `entry:   ${report.entry}`,
-    ...(report.revision === null ? [] : [`of:      ${report.revision} by ${report.author}, ${report.stream}`]),
+    ...(report.revision === null
+      ? []
+      : [`of:      ${report.revision} by ${report.author}, ${report.stream}`]),
     `for:     ${report.agent}`,
     `history: ${report.history}`,
     ...report.checks.map(({ name, result }) => `check:   ${name} ${result}`),
@@ -37,14 +39,16 @@ function text(report: Omit<ResumeJson, 'exit'>): string {
 
 /** What a peer wrote is shown as data, with its author. */
 function steps({ verdict, actions, conflicts, agent }: Omit<ResumeJson, 'exit'>): string[] {
-  if (verdict !== 'complete' && verdict !== 'partial') return ['next: do not go on from this entry; hstore verify says more']
+  if (verdict !== 'complete' && verdict !== 'partial')
+    return ['next: do not go on from this entry; hstore verify says more']
   return [
     ...actions.flatMap((action) => [
       `next: ${action.id} (${action.action_status}, ${action.action_type}) asked by ${action.created_by}: ${action.description}`,
       ...action.acceptance_criteria.map((criterion) => `      - ${criterion}`),
     ]),
     ...conflicts.map(
-      (conflict) => `open conflict: ${conflict.id} by ${conflict.created_by}: ${conflict.description} (${conflict.competing_heads.join(', ')})`,
+      (conflict) =>
+        `open conflict: ${conflict.id} by ${conflict.created_by}: ${conflict.description} (${conflict.competing_heads.join(', ')})`,
     ),
     ...(actions.length + conflicts.length === 0 ? [`next: nothing is open for ${agent}`] : []),
   ]

@@ -10,7 +10,11 @@ export const show: Verb = async (io, [ref = ''], options) => {
   if (!('bytes' in found)) {
     let size = 0
     for await (const chunk of found.chunks) size += chunk.length
-    await io.out(options.json === true ? jsonLine('show', { cid: found.cid, kind: 'artifact', size }) : `artifact ${found.cid}, ${size} bytes\n`)
+    await io.out(
+      options.json === true
+        ? jsonLine('show', { cid: found.cid, kind: 'artifact', size })
+        : `artifact ${found.cid}, ${size} bytes\n`,
+    )
     return 0
   }
   const { entry, document } = found

@@ -2,7 +2,13 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from '../../errors.ts'
 import type { Validated } from '../../validate.ts'
-import { makeReport, reportLines, validateFile, validateUnreadable, writeReport } from '../../validate.ts'
+import {
+  makeReport,
+  reportLines,
+  validateFile,
+  validateUnreadable,
+  writeReport,
+} from '../../validate.ts'
 import { readInput } from '../input.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
@@ -19,14 +25,18 @@ export const validate: Verb = async (io, [target = ''], options) => {
   const { judgement, envelope } = await judge(io, target, bundle, options)
   const out = options['reportOut'] as string | undefined
   if (out !== undefined) {
-    const guarded = [...(envelope === undefined ? [] : [envelope.key]), ...judgement.localFiles.map(({ key }) => key)]
+    const guarded = [
+      ...(envelope === undefined ? [] : [envelope.key]),
+      ...judgement.localFiles.map(({ key }) => key),
+    ]
     await writeReport(path.resolve(io.cwd, out), judgement, envelope, guarded)
   }
   if (options.json === true) {
     await io.out(`${JSON.stringify(makeReport(judgement, io.cwd, envelope))}\n`)
   } else {
     for (const line of reportLines(judgement)) await io.out(`${plain(line)}\n`)
-    for (const { code, message } of judgement.advisories) io.err(`hstore: ${code}: ${plain(message)}\n`)
+    for (const { code, message } of judgement.advisories)
+      io.err(`hstore: ${code}: ${plain(message)}\n`)
   }
   return judgement.ok ? 0 : 1
 }
@@ -45,20 +55,28 @@ async function judge(
     try {
       return await validateFile(await readInput(io, target), file, folder)
     } catch (error) {
-      if (error instanceof HandoffError && error.code === 'HSTORE_INPUT_UNREADABLE') return validateUnreadable(error.message)
+      if (error instanceof HandoffError && error.code === 'HSTORE_INPUT_UNREADABLE')
+        return validateUnreadable(error.message)
       throw error
     }
   }
-  return (await judgeRef(io, target, options)) ?? validateUnreadable(`${target}: there is no such file`)
+  return (
+    (await judgeRef(io, target, options)) ?? validateUnreadable(`${target}: there is no such file`)
+  )
 }
 
-async function judgeRef(io: Io, ref: string, options: GlobalOptions): Promise<Validated | undefined> {
+async function judgeRef(
+  io: Io,
+  ref: string,
+  options: GlobalOptions,
+): Promise<Validated | undefined> {
   try {
     await using store = await openNamed(io, options)
     return await store.validate(ref)
   } catch (error) {
     const isNoRef =
-      error instanceof HandoffError && ['HSTORE_REF_NOT_FOUND', 'HSTORE_STORE_MISSING'].includes(error.code)
+      error instanceof HandoffError &&
+      ['HSTORE_REF_NOT_FOUND', 'HSTORE_STORE_MISSING'].includes(error.code)
     if (isNoRef) return undefined
     throw error
   }

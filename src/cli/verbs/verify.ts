@@ -16,7 +16,8 @@ export const verify: Verb = async (io, args, options) => {
     const { entries, blocks, signatures, artifacts } = report.checked
     for (const finding of report.findings) await io.out(`${findingLine(finding)}\n`)
     const counts = `${entries} entries, ${blocks} blocks, ${signatures} signatures, ${artifacts} artifacts`
-    const word = entries + artifacts === 0 ? '0 checked: nothing to verify' : report.ok ? 'ok' : 'not ok'
+    const word =
+      entries + artifacts === 0 ? '0 checked: nothing to verify' : report.ok ? 'ok' : 'not ok'
     await io.out(`${word} (${counts})\n`)
     io.err(`not checked: ${report.notMade.join(', ')}\n`)
   }
@@ -24,5 +25,8 @@ export const verify: Verb = async (io, args, options) => {
 }
 
 function lines(bytes: Uint8Array): string[] {
-  return new TextDecoder().decode(bytes).split(/\r?\n/).filter((line) => line !== '')
+  return new TextDecoder()
+    .decode(bytes)
+    .split(/\r?\n/)
+    .filter((line) => line !== '')
 }

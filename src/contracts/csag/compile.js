@@ -154,7 +154,10 @@ function makeAjv() {
  */
 function bounded(code) {
   const result = code
-    .replaceAll(/vErrors === null \? (\w+)\.errors : vErrors\.concat\(\1\.errors\)/g, 'join(vErrors, $1.errors)')
+    .replaceAll(
+      /vErrors === null \? (\w+)\.errors : vErrors\.concat\(\1\.errors\)/g,
+      'join(vErrors, $1.errors)',
+    )
     .replaceAll(/vErrors\.push\((\w+)\)/g, 'push(vErrors, $1)')
   if (/\.concat\(|vErrors\.push|require\(|\bimport\b/.test(result)) {
     throw new Error('the generated code is not of the form that is known here')
@@ -195,7 +198,10 @@ function write(directory, name, text) {
 const outAt = process.argv.indexOf('--out')
 const out = outAt < 0 ? undefined : process.argv[outAt + 1]
 if (outAt >= 0 && out === undefined) throw new Error('usage: node compile.js [--out DIR]')
-for (const [name, root] of [['handoff', 'HandoffEnvelope'], ['paper', 'PaperExtraction']]) {
+for (const [name, root] of [
+  ['handoff', 'HandoffEnvelope'],
+  ['paper', 'PaperExtraction'],
+]) {
   const code = compile(/** @type {string} */ (root))
   write(path.join(here, 'generated'), `${name}.js`, code)
   write(path.join(here, 'generated'), `${name}.d.ts`, types)

@@ -36,7 +36,8 @@ class DirectoryBundle implements Bundle {
     if (leavesRoot(segments)) return { kind: 'escape', reason: 'the path leads out of the bundle' }
     const walked = await this.walk.follow(this.root, segments)
     if (walked === undefined) return missing('links lead in a circle')
-    if (!this.holds(walked.path)) return { kind: 'escape', reason: 'a link leads out of the bundle' }
+    if (!this.holds(walked.path))
+      return { kind: 'escape', reason: 'a link leads out of the bundle' }
     return this.answer(walked.path, segments, walked.linked)
   }
 

@@ -50,7 +50,8 @@ const SHOWN_CHARACTERS = 120
  */
 export function quote(text: string): string {
   const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
-  return JSON.stringify(shown).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  return JSON.stringify(shown).replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   )
 }

@@ -30,7 +30,8 @@ export function parseLocator(text: string): Locator {
     rest = rest.slice(2 + authority.length)
     if (!isAuthority(authority)) return fault('malformed', 'the authority is malformed')
   }
-  if (scheme?.toLowerCase() === 'file') return fault('file-scheme', 'the file scheme is not allowed')
+  if (scheme?.toLowerCase() === 'file')
+    return fault('file-scheme', 'the file scheme is not allowed')
   if (scheme !== undefined || authority !== '') return REMOTE
   return parsePath(unquote(/^[^?#]*/.exec(rest)?.[0] ?? ''))
 }
@@ -45,8 +46,10 @@ function removeBreaks(text: string): string {
 function parsePath(path: string): Locator {
   const segments = splitPath(path)
   if (path.startsWith('/')) return fault('absolute', 'the path is absolute')
-  if (segments[0]?.startsWith('~')) return fault('absolute', 'the path begins with a home directory')
-  if (!isPathText(path)) return fault('malformed', 'the path has a character that no file name can have')
+  if (segments[0]?.startsWith('~'))
+    return fault('absolute', 'the path begins with a home directory')
+  if (!isPathText(path))
+    return fault('malformed', 'the path has a character that no file name can have')
   if (leavesRoot(segments)) return fault('escape', 'the path leads out of the bundle')
   return { kind: 'local', segments }
 }

@@ -70,12 +70,15 @@ async function lookUpInput(
 ): Promise<FreshInput | string> {
   if (!isInputRecord(record)) return 'not a record of a path and a digest'
   const answer = await bundle.locateBeside(report, record.path)
-  if (answer.kind !== 'file') return `${quote(record.path)} is missing, or no regular file in the bundle`
+  if (answer.kind !== 'file')
+    return `${quote(record.path)} is missing, or no regular file in the bundle`
   if (answer.file.sha256 !== record.sha256) return `${quote(record.path)} has another digest`
   return answer
 }
 
-function isInputRecord(value: unknown): value is { readonly path: string; readonly sha256: string } {
+function isInputRecord(
+  value: unknown,
+): value is { readonly path: string; readonly sha256: string } {
   return isObject(value) && typeof value['path'] === 'string' && typeof value['sha256'] === 'string'
 }
 

@@ -65,8 +65,7 @@ export function makeReport(
 
 /** Returns the text of a report file: two spaces of indent, ASCII escapes, a line feed at the end. */
 export function formatReport(report: HandoffReport): string {
-  const escape = (unit: string): string =>
-    `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return `${JSON.stringify(report, null, 2).replaceAll(/[\u007f-\uffff]/g, escape)}\n`
 }
 

@@ -101,5 +101,6 @@ export function isVerified(record: HandoffArtifactDigest, file: BundleFile): boo
 
 function* walkLocators(envelope: HandoffEnvelope): Generator<string, void> {
   for (const { record } of walkRecords(envelope)) yield record.artifact_path
-  for (const { environment } of envelope.executions ?? []) yield splitEnvironment(environment).locator
+  for (const { environment } of envelope.executions ?? [])
+    yield splitEnvironment(environment).locator
 }

@@ -41,7 +41,8 @@ export function judgeTargets(
   known: ReadonlySet<string>,
 ): void {
   for (const [k, id] of (ids ?? []).entries()) {
-    if (!known.has(id)) report(context, code, [...place, k], `${quote(id)} is in no paper of the bundle`)
+    if (!known.has(id))
+      report(context, code, [...place, k], `${quote(id)} is in no paper of the bundle`)
   }
 }
 

@@ -125,14 +125,18 @@ function findSpelledSizes(
   for (const { pointer, text } of remarks) {
     if (!isSizePointer(pointer, value) || isPlainInteger(text) || typed.has(pointer)) continue
     typed.add(pointer)
-    const place = pointer.slice(1).split('/').map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+    const place = pointer
+      .slice(1)
+      .split('/')
+      .map((step) => (/^\d+$/.test(step) ? Number(step) : step))
     const message = 'wanted an integer without a point or exponent'
     found.push({ code: 'CSAG-S-001', place, rank: 'type', message })
   }
   return found
 }
 
-const SIZE_POINTER = /^\/(?:source_artifacts\/\d+|executions\/\d+\/(?:inputs|outputs)\/\d+)\/byte_size$/
+const SIZE_POINTER =
+  /^\/(?:source_artifacts\/\d+|executions\/\d+\/(?:inputs|outputs)\/\d+)\/byte_size$/
 
 function isSizePointer(pointer: string, root: unknown): boolean {
   if (!SIZE_POINTER.test(pointer)) return false

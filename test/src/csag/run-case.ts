@@ -115,7 +115,8 @@ function applyStep(root: unknown, { op, path, value }: PatchStep): void {
     if (op === 'remove') at.splice(index, 1)
     else at.splice(index, op === 'add' ? 0 : 1, value)
   } else if (op === 'remove') delete at[last]
-  else Object.defineProperty(at, last, { value, configurable: true, enumerable: true, writable: true })
+  else
+    Object.defineProperty(at, last, { value, configurable: true, enumerable: true, writable: true })
 }
 
 /** Returns the SHA-256 of a text in hex. */

@@ -1,2 +1,0 @@
-import { describeCsag } from '../../vectors/csag.ts'
-describeCsag(process.env['HSTORE_VECTORS'] ?? '')
