@@ -1,11 +1,12 @@
 import type { JsonForm } from '../store/canonical.ts'
 import { decodeForm } from '../store/canonical.ts'
-import { readArtifact } from '../store/artifacts.ts'
+import { readArtifact, sizeOfArtifact } from '../store/artifacts.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
 import type { Context } from './context.ts'
 import { getEntry } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
+import { HandoffError } from './errors.ts'
 
 /** What a REF names, with its bytes. */
 export type Found =
@@ -27,14 +28,24 @@ export type Found =
 /**
  * Returns an entry's body or an artifact.
  *
+ * @throws {HandoffError} `HSTORE_REF_NOT_FOUND` when the store does not hold the artifact.
  * @throws {StoreError} `HSTORE_BLOCK_NOT_FOUND`, `HSTORE_BLOCK_CORRUPT`.
  */
 export async function getDocument(context: Context, cid: CidText): Promise<Found> {
-  if (codecOf(cid) === 'raw')
+  if (codecOf(cid) === 'raw') {
+    await assertHeld(context, cid)
     return { kind: 'artifact', cid, chunks: readArtifact(context.db, cid) }
+  }
   const entry = await getEntry(context, cid)
   const bytes = await context.db.get(entry.body)
   return { kind: entry.kind, cid, entry, bytes, document: decodeForm(bytes).form }
+}
+
+async function assertHeld(context: Context, cid: CidText): Promise<void> {
+  if ((await sizeOfArtifact(context.db, cid)) !== undefined) return
+  throw new HandoffError('HSTORE_REF_NOT_FOUND', `the store holds no artifact ${cid}`, {
+    details: { ref: cid },
+  })
 }
 
 /** Returns the exact bytes of an entry's block, after its signature was checked. */

@@ -4,7 +4,12 @@ import type { Signer } from '../keys/signer.ts'
 import { encodeForm } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { cidTextOf } from '../store/cid-text.ts'
+import type { Database } from '../store/database.ts'
 import { openDatabase } from '../store/database.ts'
+import { parseEntryKey } from '../store/keyspace.ts'
+import { decodeEntry } from './entry/decode.ts'
+import type { VerifiedEntry } from './entry/entry.ts'
+import { findVerified } from './entry/verify.ts'
 import { isAgentId } from './entry/text.ts'
 import { makeContext } from './context.ts'
 import { HandoffError } from './errors.ts'
@@ -41,10 +46,40 @@ export interface Made {
  * `HSTORE_USAGE` when `agent` is no agent id.
  */
 export async function initStore(options: InitOptions): Promise<Made> {
-  const { folder, keysFolder, agent, signer, machine, waitMs } = options
+  const { folder, keysFolder, agent, signer, waitMs } = options
   assertAgent(agent)
   await assertNoStore(folder)
-  const roster: Roster = {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${folder} can't be made: ${why}`, { cause })
+  })
+  await using db = await openDatabase(folder, { waitMs, create: true })
+  await assertNoStore(folder) // another init may have been quicker
+  const secret = await readMarkSecret(keysFolder)
+  const cutShort = await findCutShort(db, folder, signer)
+  const genesis = cutShort ?? (await sealGenesis(options, db, secret))
+  await writePins(keysFolder, genesis, { path: [genesis] })
+  await writeConfig(folder, { format: 1, genesis, agent })
+  return { genesis }
+}
+
+async function sealGenesis(
+  { folder, keysFolder, agent, signer, machine }: InitOptions,
+  db: Database,
+  secret: Uint8Array,
+): Promise<CidText> {
+  const roster = firstRoster(agent, signer, machine)
+  const bytes = encodeForm(rosterForm(roster))
+  const genesis = cidTextOf(bytes, 'dag-json')
+  const config = { format: 1, genesis, agent } as const
+  const trust = new Trust(genesis, { path: [{ body: genesis, roster }], fork: [] })
+  const context = makeContext({ folder, keysFolder, config, db, secret, trust })
+  await append(context, rosterDraft(signer, { cid: genesis, bytes }, 0, []), signer)
+  return genesis
+}
+
+function firstRoster(agent: string, signer: Signer, machine: string): Roster {
+  return {
     agents: [{ id: agent, aliases: [], read: ['*'], keys: [newKey(signer, machine)] }],
     format: 1,
     nonce: randomBytes(16),
@@ -53,25 +88,30 @@ export async function initStore(options: InitOptions): Promise<Made> {
     threshold: 1,
     version: 0,
   }
-  const bytes = encodeForm(rosterForm(roster))
-  const genesis = cidTextOf(bytes, 'dag-json')
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw new HandoffError(
-      'HSTORE_OUTPUT_UNWRITABLE',
-      `${folder} can't be made: ${(cause as Error).message}`,
-      { cause },
-    )
-  })
-  await using db = await openDatabase(folder, { waitMs, create: true })
-  await assertNoStore(folder) // another init may have been quicker
-  const secret = await readMarkSecret(keysFolder)
-  const config = { format: 1, genesis, agent } as const
-  const trust = new Trust(genesis, { path: [{ body: genesis, roster }], fork: [] })
-  const context = makeContext({ folder, keysFolder, config, db, secret, trust })
-  await append(context, rosterDraft(signer, { cid: genesis, bytes }, 0, []), signer)
-  await writePins(keysFolder, genesis, { path: [genesis] })
-  await writeConfig(folder, config)
-  return { genesis }
+}
+
+/** Returns the genesis that this key's earlier init signed, when a crash kept it from writing the configuration. */
+async function findCutShort(
+  db: Database,
+  folder: string,
+  signer: Signer,
+): Promise<CidText | undefined> {
+  const streams = new Set<string>()
+  const entries: VerifiedEntry[] = []
+  for await (const { key } of db.rows('entries', '')) {
+    const { stream, cid } = parseEntryKey(key)
+    streams.add(stream)
+    const entry = findVerified(decodeEntry(cid, await db.get(cid)))
+    if (entry?.signer === signer.did && entry.body === entry.store) entries.push(entry)
+    if (streams.size > 1) break
+  }
+  if (streams.size === 0) return undefined
+  const [entry] = entries
+  if (streams.size === 1 && entries.length === 1 && entry !== undefined) return entry.body
+  throw new HandoffError(
+    'HSTORE_OUTPUT_EXISTS',
+    `${folder} holds a database but no config.json: restore that file from a copy, or name another folder`,
+  )
 }
 
 /** Returns a key with the grants that `init` and `roster add` give: everything. */

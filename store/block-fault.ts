@@ -42,7 +42,7 @@ export function blockInvalid(
 ): StoreError {
   const { offset, pointer } = place
   const at = [
-    ...(pointer === undefined ? [] : [pointer === '' ? 'the root' : printable(cut(pointer))]),
+    ...(pointer === undefined ? [] : [pointer === '' ? 'the root' : bounded(pointer)]),
     ...(offset === undefined ? [] : [`byte ${offset}`]),
   ]
   const where = at.length > 0 ? ` at ${at.join(', ')}` : ''
@@ -54,6 +54,11 @@ export function blockInvalid(
 /** Returns `text` in quotes, bounded and printable, for a message. */
 export function quoted(text: string): string {
   return printable(JSON.stringify(cut(text)))
+}
+
+/** Returns `text`, bounded and printable, for a message. */
+export function bounded(text: string): string {
+  return printable(cut(text))
 }
 
 /** Controls, line separators and what turns the direction of text: a message is one line that shows what it says. */

@@ -1,4 +1,4 @@
-import { blockInvalid, quoted } from './block-fault.ts'
+import { blockInvalid, bounded } from './block-fault.ts'
 import type { BlockReason } from './block-fault.ts'
 import { encodeForm } from './canonical.ts'
 import type { JsonMap } from './canonical.ts'
@@ -9,7 +9,7 @@ import { JsonFault, scanJson } from './json-scanner.ts'
 import type { JsonRemark, JsonRemarkKind } from './json-scanner.ts'
 import { decodeUtf8, findMalformedUtf8 } from './utf8.ts'
 
-export type { JsonRemark, JsonRemarkKind } from './json-scanner.ts'
+export type { JsonRemark } from './json-scanner.ts'
 
 /** A JSON file as it was read. */
 export interface JsonInput {
@@ -68,7 +68,7 @@ export function toBlockForm(input: JsonInput): JsonMap {
   for (const { kind, pointer, text } of input.remarks) {
     const refusal = refusals[kind]
     if (refusal !== undefined) {
-      throw blockInvalid(refusal.reason, `${refusal.what} ${quoted(text)}`, { pointer })
+      throw blockInvalid(refusal.reason, `${refusal.what} ${bounded(text)}`, { pointer })
     }
   }
   encodeForm(input.value as JsonMap)

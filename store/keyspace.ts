@@ -86,6 +86,12 @@ export function tipKey(stream: string, signer: string): string {
   return tipPrefix(stream) + signer
 }
 
+/** Returns stream and signer of a key of `tips`. */
+export function parseTipKey(key: string): { stream: string; signer: string } {
+  const [stream = '', signer = ''] = key.split(separator)
+  return { stream, signer }
+}
+
 /** Returns what the keys of all signers' tips in a stream begin with. */
 export function tipPrefix(stream: string): string {
   return stream + separator

@@ -2,7 +2,17 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { describeCar } from './vectors/car.ts'
 import { describeCid } from './vectors/cid.ts'
 import { describeCodec } from './vectors/codec.ts'
+import { describeCsag } from './vectors/csag.ts'
 import { describeJson } from './vectors/json.ts'
+import {
+  describeDidKey,
+  describeDsse,
+  describeEd25519,
+  describeHttpSignatures,
+  describeJwsEddsa,
+  describeOpenSSHKeys,
+  describeVcDi,
+} from './vectors/keys.ts'
 
 const folder = process.env['HSTORE_VECTORS']
 
@@ -24,4 +34,12 @@ if (folder === undefined) {
   describeCid(folder)
   describeJson(folder)
   describeCar(folder)
+  describeCsag(folder)
+  describeEd25519(folder)
+  describeDidKey(folder)
+  describeOpenSSHKeys(folder)
+  describeDsse(folder)
+  describeJwsEddsa(folder)
+  describeHttpSignatures(folder)
+  describeVcDi(folder)
 }

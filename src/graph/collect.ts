@@ -7,7 +7,7 @@ import { findVerified } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
-import { isCertificate } from '../resume/certificate.ts'
+import { findCertificate } from '../resume/certificate.ts'
 import { findArtifacts, findEnvelopeFacts, findNormalised, rosterOrFault } from './body.ts'
 import type { ArtifactState, BodyFacts, Counts, LoadedGraph } from './loaded.ts'
 
@@ -130,9 +130,9 @@ export function factsOf(form: { [key: string]: JsonForm }, kind: string): BodyFa
       : { kind: 'roster', version: roster.version }
   }
   if (kind === 'certificate') {
-    return isCertificate(form)
-      ? { kind: 'certificate' }
-      : { kind: 'other', fault: 'is no certificate' }
+    const certificate = findCertificate(form)
+    if (certificate === undefined) return { kind: 'other', fault: 'is no certificate' }
+    return { kind: 'certificate', agent: certificate.agent, heads: certificate.heads }
   }
   return { kind: 'other' }
 }

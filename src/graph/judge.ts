@@ -5,14 +5,16 @@ import type { Finding } from '../rules/rule.ts'
 import type { Trust } from '../trust/standing.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { EnvelopeFacts } from './body.ts'
-import type { LoadedGraph } from './loaded.ts'
+import type { CertificateFacts, LoadedGraph } from './loaded.ts'
 import { cyclicNodes, nodesOf } from './nodes.ts'
 
 /** Returns what the roster says against the entries of a graph. Trust is computed each time, never remembered. */
 export function judgeStandings(graph: LoadedGraph, trust: Trust): Finding[] {
   const findings: Finding[] = []
   for (const entry of graph.entries.values()) {
-    const { code, why } = trust.standingOf(entry)
+    const { standing, code, why } = trust.standingOf(entry)
+    // a roster that is not accepted is on record and changes nothing
+    if (entry.kind === 'roster' && standing === 'held') continue
     if (code !== '') findings.push(finding(code, why, { cid: entry.cid }))
   }
   if (trust.fork.length > 0) {
@@ -58,6 +60,13 @@ function judgeBody(graph: LoadedGraph, trust: Trust, entry: VerifiedEntry): Find
     )
   }
   if (body.kind === 'envelope') findings.push(...judgeEnvelope(trust, entry, body.facts))
+  if (body.kind === 'certificate' && !attests(entry, body)) {
+    findings.push(
+      finding('HS4001', 'the certificate is of another agent or other heads than its entry', {
+        cid,
+      }),
+    )
+  }
   return [...findings, ...judgeSource(graph, entry)]
 }
 
@@ -66,6 +75,10 @@ function judgeSource(graph: LoadedGraph, { source, body }: VerifiedEntry): Findi
     return []
   }
   return [finding('HS4002', 'the file as given does not normalise to the body', { cid: source })]
+}
+
+function attests(entry: VerifiedEntry, { agent, heads }: CertificateFacts): boolean {
+  return agent === entry.author && heads.join() === entry.refs.join()
 }
 
 function judgeEnvelope(trust: Trust, entry: VerifiedEntry, facts: EnvelopeFacts): Finding[] {
@@ -81,7 +94,15 @@ function judgeEnvelope(trust: Trust, entry: VerifiedEntry, facts: EnvelopeFacts)
       finding('HS3002', `the envelope's id ${facts.id} belongs to another stream`, { cid }),
     )
   }
-  if (!entry.witness && !trust.isNameOf(entry.author, facts.createdBy)) {
+  if (entry.witness) {
+    findings.push(
+      finding(
+        'HS3015',
+        `${entry.author} vouches for the bytes; that ${facts.createdBy} made them is not claimed`,
+        { cid },
+      ),
+    )
+  } else if (!trust.isNameOf(entry.author, facts.createdBy)) {
     findings.push(
       finding('HS2007', `created_by ${facts.createdBy} is no name of ${entry.author}`, { cid }),
     )

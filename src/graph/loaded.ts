@@ -7,8 +7,15 @@ import type { EnvelopeFacts } from './body.ts'
 export type BodyFacts =
   | { readonly kind: 'envelope'; readonly facts: EnvelopeFacts }
   | { readonly kind: 'roster'; readonly version: number }
-  | { readonly kind: 'certificate' }
+  | CertificateFacts
   | { readonly kind: 'other'; readonly fault?: string }
+
+/** Whom a certificate names, and the entries that it judged. */
+export interface CertificateFacts {
+  readonly kind: 'certificate'
+  readonly agent: string
+  readonly heads: readonly CidText[]
+}
 
 /** How the bytes of an artifact were found. */
 export type ArtifactState = 'ok' | 'missing' | 'corrupt'

@@ -1,6 +1,6 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf, isCidText } from '../../store/cid-text.ts'
-import { entryPrefix, nameKey, parseEntryKey } from '../../store/keyspace.ts'
+import { nameKey, parseTipKey, tipPrefix } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import { decodeForm } from '../../store/canonical.ts'
@@ -11,10 +11,8 @@ import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { nodesOf } from './nodes.ts'
 
-/** What a REF may stand for: an entry, known by its CID at least. */
-interface Named {
-  readonly cid: CidText
-}
+/** What a REF may stand for: an entry, or the CID of one that can't be read. */
+type Named = VerifiedEntry | { readonly cid: CidText }
 
 /**
  * Returns the CID that a REF names: an entry, or an artifact where the REF is one's CID.
@@ -46,6 +44,7 @@ export async function resolveRef(context: Context, ref: string): Promise<CidText
       streams.length === 1 ? 'the stream has no head' : 'no stream or revision has that name',
     )
   }
+  assertOneDocument(nodes)
   const cids = nodes.map(({ cid }) => cid).sort()
   throw ambiguous(
     ref,
@@ -79,8 +78,8 @@ export async function headsOf(context: Context, stream: string): Promise<readonl
 export async function streamsOf(context: Context): Promise<readonly string[]> {
   await context.db.settled()
   const streams: string[] = []
-  for await (const { key } of context.db.rows('entries', '')) {
-    const { stream } = parseEntryKey(key)
+  for await (const { key } of context.db.rows('tips', '')) {
+    const { stream } = parseTipKey(key)
     if (streams.at(-1) !== stream) streams.push(stream)
   }
   return streams
@@ -105,7 +104,7 @@ async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
 }
 
 async function streamsNamed(context: Context, ref: string): Promise<readonly string[]> {
-  for await (const _ of context.db.rows('entries', entryPrefix(ref))) return [ref]
+  for await (const _ of context.db.rows('tips', tipPrefix(ref))) return [ref]
   if (ref.includes('\u0000')) return []
   const streams = await streamsOf(context)
   return streams.filter((stream) => stream.slice(familyOf(stream).length + 1) === ref)
@@ -136,6 +135,24 @@ async function nodesBehind(context: Context, cids: readonly CidText[]): Promise<
   const nodes = [...nodesOf(valid.length > 0 ? valid : entries).values()].map(({ entry }) => entry)
   if (broken.length > 0 && nodes.length + broken.length > 1) throw broken[0]!.error
   return broken.length > 0 ? broken : nodes
+}
+
+/** One author with two documents under one name is no question of choosing: it stops until it is resolved. */
+function assertOneDocument(nodes: readonly Named[]): void {
+  const seen = new Map<string, VerifiedEntry>()
+  for (const node of nodes) {
+    if (!('kind' in node) || node.kind !== 'envelope' || node.witness) continue
+    const key = [node.stream, node.author, node.name].join('\u0000')
+    const other = seen.get(key)
+    if (other !== undefined && other.body !== node.body) {
+      throw new HandoffError(
+        'HSTORE_EQUIVOCATION',
+        `${node.author} gave ${node.name} two documents, ${other.cid} and ${node.cid}: name one by its CID`,
+        { details: { cids: [other.cid, node.cid].sort() } },
+      )
+    }
+    seen.set(key, node)
+  }
 }
 
 function notFound(ref: string, why: string): HandoffError {

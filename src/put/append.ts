@@ -79,6 +79,7 @@ function tryAppend(
     context.db.readRow('tips', tipKey(draft.stream, signer.did)) ?? [],
   )
   if (tips instanceof Unread) return tips
+  assertLinks(plan)
   const { entry, bytes } = seal(
     { ...payloadOf(context, draft, signer), ...plan, ...chain(tips) },
     signer,
@@ -89,6 +90,20 @@ function tryAppend(
   })
   context.recent.set(entry.cid, entry)
   return { entry, isNew: true, written }
+}
+
+function assertLinks({
+  parents,
+  shallow,
+}: {
+  readonly parents: readonly unknown[]
+  readonly shallow: readonly unknown[]
+}): void {
+  if (parents.length <= maxLinks && shallow.length <= maxLinks) return
+  throw new HandoffError(
+    'HSTORE_INPUT_TOO_LARGE',
+    `an entry has at most ${maxLinks} parents: merge in steps`,
+  )
 }
 
 function planPlain(context: Context, draft: Draft): Plan | Unread {
@@ -117,9 +132,6 @@ function chain(tips: readonly Entry[]): {
 }
 
 function payloadOf(context: Context, draft: Draft, signer: Signer) {
-  if (draft.parents.length > maxLinks) {
-    throw new HandoffError('HSTORE_INPUT_TOO_LARGE', `an entry follows at most ${maxLinks} parents`)
-  }
   return {
     artifacts: draft.artifacts?.cid,
     author: draft.author,

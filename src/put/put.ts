@@ -12,6 +12,7 @@ import type { HandoffJudgement } from '../contracts/csag/handoff.ts'
 import { validateHandoff } from '../contracts/csag/handoff.ts'
 import type { Context } from '../context.ts'
 import { maxSourceBytes } from '../entry/entry.ts'
+import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
 import { findLastCertificateEntry } from '../resume/coverage.ts'
 import type { Appended } from './append.ts'
@@ -62,6 +63,7 @@ export async function putEnvelope(
   const judgement = await validateHandoff(bytes, options.bundle)
   const envelope = assertKept(judgement)
   const body = encodeForm(toBlockForm(judgement.input as JsonInput))
+  assertStream(envelope)
   assertAuthor(context, envelope, options.agent)
   const source = sourceOf(bytes, body)
   const staged = await stageFiles(context.db.directory, judgement.localFiles)
@@ -102,14 +104,27 @@ function assertKept({ findings, document }: HandoffJudgement): HandoffEnvelope {
   )
 }
 
+/** The contract lets an id be any text; a stream's name is shown and typed. */
+function assertStream({ id }: HandoffEnvelope): void {
+  if (isStream(`csag:${id}`)) return
+  throw new HandoffError(
+    'HSTORE_BODY_INVALID',
+    `/id ${JSON.stringify(id.slice(0, 80))} can't name a stream: 1 to 1024 bytes without control characters`,
+    { details: { pointer: '/id' } },
+  )
+}
+
 function assertAuthor({ trust }: Context, { created_by }: HandoffEnvelope, agent: string): void {
   if (trust.isNameOf(agent, created_by)) return
-  const isKnown = trust.roster.agents.some(({ id }) => id === agent)
+  if (!trust.roster.agents.some(({ id }) => id === agent)) {
+    throw new HandoffError(
+      'HSTORE_SIGNER_UNKNOWN',
+      `${agent} is not in the roster: a root adds its key with hstore roster add`,
+    )
+  }
   throw new HandoffError(
     'HSTORE_AUTHOR_MISMATCH',
-    isKnown
-      ? `created_by is ${JSON.stringify(created_by)}, which is no name of ${agent}: put it --as its creator`
-      : `${agent} is not in the roster: a root adds its key with hstore roster add`,
+    `created_by is ${JSON.stringify(created_by)}, which is no name of ${agent}: put it --as its creator`,
   )
 }
 

@@ -73,11 +73,6 @@ function hasPlainFields(
   )
 }
 
-/** Returns whether a body is a certificate. */
-export function isCertificate(form: { readonly [key: string]: JsonForm }): boolean {
-  return findCertificate(form) !== undefined
-}
-
 function linksOf(value: JsonForm | undefined): CidText[] | undefined {
   if (!Array.isArray(value)) return undefined
   const links = value.map((item) => findLink(item))

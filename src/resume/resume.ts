@@ -5,6 +5,8 @@ import { cidTextOf } from '../../store/cid-text.ts'
 import type { RowChange } from '../../store/commit.ts'
 import type { HandoffAction, HandoffConflict } from '../contracts/csag/document.ts'
 import type { Context } from '../context.ts'
+import type { VerifiedEntry } from '../entry/entry.ts'
+import { HandoffError } from '../errors.ts'
 import { layOut } from '../bundle/lay-out.ts'
 import { append } from '../put/append.ts'
 import { sortedNames } from '../put/plan.ts'
@@ -40,7 +42,7 @@ export interface ResumeReport extends Judgement {
  * Judges an entry for an agent that wants to go on from it; where the gate opens (`complete`, `partial`), lays out the
  * bundle, signs a certificate and marks what was verified.
  *
- * @throws {HandoffError} what `layOut` throws for `out`, before anything is signed.
+ * @throws {HandoffError} `HSTORE_USAGE` when the entry carries no work; what `layOut` throws for `out`, before anything is signed.
  */
 export async function resume(
   context: Context,
@@ -49,6 +51,7 @@ export async function resume(
 ): Promise<ResumeReport> {
   const judgement = await judge(context, head, options)
   const { verdict, entry, shallow, graph } = judgement
+  if (entry !== undefined && entry.kind !== 'envelope') throw noWork(entry)
   const isOpen = verdict === 'complete' || verdict === 'partial'
   const steps = await nextSteps(context, entry, options.agent)
   const laidOut =
@@ -64,6 +67,14 @@ export async function resume(
     certificate: isOpen && options.certify ? await certify(context, judgement, options) : undefined,
     out: laidOut?.folder,
   }
+}
+
+function noWork({ cid, kind }: VerifiedEntry): HandoffError {
+  return new HandoffError(
+    'HSTORE_USAGE',
+    `${cid} is a ${kind}: work is resumed from an envelope; hstore verify checks any entry`,
+    { details: { cid } },
+  )
 }
 
 async function certify(

@@ -8,6 +8,7 @@ export const absentChecks: readonly string[] = ['cuts', 'attribution', 'lane']
 /** Exit codes of docs/cli.md that a verdict can give. */
 export type GateExit = 0 | 1 | 3 | 4 | 5 | 6
 
+const partialCodes = new Set(['HS3014', 'HS3015'])
 const pendingCodes = new Set(['HS2004', 'HS2005'])
 const exits: ReadonlyMap<string, GateExit> = new Map([
   ['HS2002', 4],
@@ -35,7 +36,7 @@ export function concludes(
     return { verdict: 'unsafe', exit: exits.get(worst.code) ?? 5, checks: listed }
   if (findings.some(({ code }) => pendingCodes.has(code)))
     return { verdict: 'pending', exit: 3, checks: listed }
-  const isPartial = lacks.length > 0 || findings.some(({ code }) => code === 'HS3014')
+  const isPartial = lacks.length > 0 || findings.some(({ code }) => partialCodes.has(code))
   return isPartial
     ? { verdict: 'partial', exit: 1, checks: listed }
     : { verdict: 'complete', exit: 0, checks: listed }
@@ -44,7 +45,7 @@ export function concludes(
 function resultOf(findings: readonly Finding[], lacks: readonly string[]): CheckResult['result'] {
   if (findings.some(({ severity }) => severity === 'error')) return 'failed'
   const isLow = ({ code }: Finding): boolean =>
-    pendingCodes.has(code) || code === 'HS3014' || (code === 'HS3008' && lacks.length > 0)
+    pendingCodes.has(code) || partialCodes.has(code) || (code === 'HS3008' && lacks.length > 0)
   return findings.some(isLow) ? 'incomplete' : 'ok'
 }
 

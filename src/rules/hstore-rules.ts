@@ -43,6 +43,7 @@ export const hstoreRules: readonly Rule[] = [
     'A shallow name is held by the store: put the file again without --shallow',
   ),
   row('HS3014', 'info', 'graph', 'A kind of entry is not judged by this version'),
+  row('HS3015', 'warning', 'graph', 'An author vouches for the bytes of another’s document'),
   row('HS4001', 'error', 'contract', 'A body does not have the schema of its kind'),
   row('HS4002', 'error', 'contract', 'The file as given does not normalise to the body'),
   row('HS4003', 'error', 'contract', 'The list of artifacts is not well-formed'),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { isCidText } from '../../store/cid-text.ts'
@@ -43,11 +43,19 @@ export async function writePins(keysFolder: string, genesis: CidText, pins: Pins
 /** Returns the 32 secret bytes that verified marks are made under; makes them at first use. */
 export async function readMarkSecret(keysFolder: string): Promise<Uint8Array> {
   const file = path.join(keysFolder, 'trust', 'mark-secret')
-  const text = (await readText(file))?.trim()
+  const text = (await isPrivate(file)) ? (await readText(file))?.trim() : undefined
   if (text !== undefined && /^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex')
   const secret = randomBytes(32)
   await writeDurably(file, `${secret.toString('hex')}\n`, 0o600)
   return secret
+}
+
+/** A secret that others could read, or that others wrote, is none. */
+async function isPrivate(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined)
+  if (found === undefined) return false
+  const isMine = process.getuid === undefined || found.uid === process.getuid()
+  return isMine && (process.platform === 'win32' || (found.mode & 0o077) === 0)
 }
 
 async function readText(file: string): Promise<string | undefined> {

@@ -161,3 +161,29 @@ export function* walkRecords(envelope: HandoffEnvelope): Generator<PlacedRecord,
     }
   }
 }
+
+/** An `environment` taken apart, with its place in the envelope. */
+export interface PlacedEnvironment {
+  readonly locator: string
+  readonly sha256: string
+  readonly place: readonly (number | string)[]
+}
+
+const DIGEST_MARK = '#sha256='
+
+/** Returns the locator and the digest of an `environment`: what is before and after its last `#sha256=`. */
+export function splitEnvironment(environment: string): { locator: string; sha256: string } {
+  const at = environment.lastIndexOf(DIGEST_MARK)
+  if (at < 0) return { locator: environment, sha256: '' }
+  return {
+    locator: environment.slice(0, at),
+    sha256: environment.slice(at + DIGEST_MARK.length),
+  }
+}
+
+/** Returns the lockfiles of an envelope, one for each execution. */
+export function* walkEnvironments(envelope: HandoffEnvelope): Generator<PlacedEnvironment, void> {
+  for (const [i, { environment }] of (envelope.executions ?? []).entries()) {
+    yield { ...splitEnvironment(environment), place: ['executions', i, 'environment'] }
+  }
+}

@@ -2,12 +2,12 @@ import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import type { Bundle, BundleFile } from './bundle.ts'
 import { openDirectoryBundle } from './directory-bundle.ts'
+import { splitEnvironment } from './document.ts'
 import type { HandoffJudgement } from './handoff.ts'
 import { MAX_ENVELOPE_BYTES, refuseEnvelope, validateHandoff } from './handoff.ts'
 import { parseLocator } from './locator.ts'
 import { isObject } from './paper.ts'
 import { hashRegularFile, readRegularFile } from './regular-file.ts'
-import { splitEnvironment } from './resolve.ts'
 import { writeReport } from './report.ts'
 
 /** A judgement of an envelope that is a file. */

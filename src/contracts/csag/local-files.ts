@@ -1,9 +1,9 @@
 import type { HandoffEnvelope } from './document.ts'
-import { walkRecords } from './document.ts'
+import { walkEnvironments, walkRecords } from './document.ts'
 import { placedFinding, quote } from './finding.ts'
 import type { CsagFinding, Segment } from './finding.ts'
-import type { BundleAnswer } from './bundle.ts'
-import { isVerified, splitEnvironment } from './resolve.ts'
+import type { FreshInput } from './report-facts.ts'
+import { isVerified } from './resolve.ts'
 import type { ResolvedHandoff } from './resolve.ts'
 
 /** What a local file is to its envelope. */
@@ -20,15 +20,13 @@ export interface LocalFile {
   readonly role: LocalFileRole
 }
 
-type FileAnswer = Extract<BundleAnswer, { kind: 'file' }>
-
 /**
  * Returns every distinct local file that an envelope needs to be judged again elsewhere: verified records, verified
  * lockfiles, fresh inputs of verified reports, in this order. One file at two paths is there twice.
  */
 export function listLocalFiles(envelope: HandoffEnvelope, resolved: ResolvedHandoff): LocalFile[] {
   const files = new Map<string, LocalFile>()
-  const add = (answer: Omit<FileAnswer, 'kind'>, role: LocalFileRole): void => {
+  const add = (answer: FreshInput, role: LocalFileRole): void => {
     const { path, file } = answer
     const name = `${path}\0${file.key}`
     if (!files.has(name)) files.set(name, { path, ...file, role })
@@ -37,16 +35,18 @@ export function listLocalFiles(envelope: HandoffEnvelope, resolved: ResolvedHand
     const answer = resolved.locators.get(record.artifact_path)
     if (answer?.kind === 'file' && isVerified(record, answer.file)) add(answer, 'artifact')
   }
-  for (const { environment } of envelope.executions ?? []) {
-    const { locator, sha256 } = splitEnvironment(environment)
+  for (const { locator, sha256 } of walkEnvironments(envelope)) {
     const answer = resolved.locators.get(locator)
     if (answer?.kind === 'file' && answer.file.sha256 === sha256) add(answer, 'lockfile')
   }
-  for (const facts of resolved.reports.values()) {
-    if (facts.kind !== 'report') continue
-    for (const input of facts.inputs) add(input, 'report-input')
-  }
+  for (const input of freshInputs(resolved)) add(input, 'report-input')
   return [...files.values()]
+}
+
+function freshInputs(resolved: ResolvedHandoff): FreshInput[] {
+  return [...resolved.reports.values()].flatMap((facts) =>
+    facts.kind === 'report' ? facts.inputs : [],
+  )
 }
 
 /** Schemes that name things without a path, and so are remote on purpose. */
@@ -75,9 +75,7 @@ export function adviseOnLocators(
   for (const { record, place } of walkRecords(envelope)) {
     advise(record.artifact_path, [...place, 'artifact_path'])
   }
-  for (const [i, { environment }] of (envelope.executions ?? []).entries()) {
-    advise(splitEnvironment(environment).locator, ['executions', i, 'environment'])
-  }
+  for (const { locator, place } of walkEnvironments(envelope)) advise(locator, place)
   return advisories
 }
 

@@ -23,17 +23,13 @@ export function parseLocator(text: string): Locator {
   // oxlint-disable-next-line no-control-regex -- these are the characters that upstream drops
   const stripped = removeBreaks(text.replace(/^[\0-\u0020]+/, ''))
   const scheme = /^[A-Za-z][A-Za-z0-9+.-]*(?=:)/.exec(stripped)?.[0]
-  let rest = scheme === undefined ? stripped : stripped.slice(scheme.length + 1)
-  let authority = ''
-  if (rest.startsWith('//')) {
-    authority = /^[^/?#]*/.exec(rest.slice(2))?.[0] ?? ''
-    rest = rest.slice(2 + authority.length)
-    if (!isAuthority(authority)) return fault('malformed', 'the authority is malformed')
-  }
+  const rest = scheme === undefined ? stripped : stripped.slice(scheme.length + 1)
+  const [start, authority = ''] = /^\/\/([^/?#]*)/.exec(rest) ?? ['']
+  if (!isAuthority(authority)) return fault('malformed', 'the authority is malformed')
   if (scheme?.toLowerCase() === 'file')
     return fault('file-scheme', 'the file scheme is not allowed')
   if (scheme !== undefined || authority !== '') return REMOTE
-  return parsePath(unquote(/^[^?#]*/.exec(rest)?.[0] ?? ''))
+  return parsePath(unquote(rest.slice(start.length).replace(/[?#][^]*/, '')))
 }
 
 /** Two halves of a surrogate pair that a tab kept apart stay two lone surrogates, so the second becomes a first half. */

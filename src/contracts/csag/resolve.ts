@@ -1,6 +1,6 @@
 import type { Bundle, BundleAnswer, BundleFile } from './bundle.ts'
-import type { HandoffArtifactDigest, HandoffEnvelope } from './document.ts'
-import { walkRecords } from './document.ts'
+import type { HandoffArtifactDigest, HandoffEnvelope, PlacedRecord } from './document.ts'
+import { walkEnvironments, walkRecords } from './document.ts'
 import type { Locator } from './locator.ts'
 import { parseLocator } from './locator.ts'
 import type { PaperFacts } from './paper.ts'
@@ -19,23 +19,6 @@ export interface ResolvedHandoff {
   readonly papers: ReadonlyMap<string, PaperFacts>
   /** By {@link BundleFile.key}: the reports whose digest and size match. */
   readonly reports: ReadonlyMap<string, ReportFacts>
-}
-
-/** An `environment` taken apart. */
-export interface Environment {
-  readonly locator: string
-  readonly sha256: string
-}
-
-const DIGEST_MARK = '#sha256='
-
-/** Returns the locator and the digest of an `environment` that matches its pattern. */
-export function splitEnvironment(environment: string): Environment {
-  const at = environment.lastIndexOf(DIGEST_MARK)
-  return {
-    locator: environment.slice(0, at),
-    sha256: environment.slice(at + DIGEST_MARK.length),
-  }
 }
 
 /** Returns the resolved view of an envelope that has no local files, or undefined when it has some. */
@@ -70,28 +53,29 @@ export async function resolveFiles(
   }
   const papers = new Map<string, PaperFacts>()
   const reports = new Map<string, ReportFacts>()
-  for (const { record, isSource } of walkRecords(envelope)) {
-    const answer = locators.get(record.artifact_path)
+  for (const placed of walkRecords(envelope)) {
+    const answer = locators.get(placed.record.artifact_path)
     if (answer?.kind !== 'file') continue
     const { file } = answer
-    if (isPaper(record, isSource) && record.sha256 === file.sha256 && !papers.has(file.key)) {
+    if (isDeclaredPaper(placed, file) && !papers.has(file.key)) {
       papers.set(file.key, await readPaper(bundle, file))
     }
-    if (isReport(record) && isVerified(record, file) && !reports.has(file.key)) {
+    if (isDeclaredReport(placed, file) && !reports.has(file.key)) {
       reports.set(file.key, await readReport(bundle, file))
     }
   }
   return { locators, papers, reports }
 }
 
-/** Returns whether a record is a paper of the handoff: the role counts under `source_artifacts` only. */
-export function isPaper(record: HandoffArtifactDigest, isSource: boolean): boolean {
-  return isSource && record.artifact_role === 'paper_extraction'
+/** Returns whether `file` is a paper of the handoff: the role counts under `source_artifacts` only, the size never. */
+export function isDeclaredPaper({ record, isSource }: PlacedRecord, file: BundleFile): boolean {
+  return isSource && record.artifact_role === 'paper_extraction' && record.sha256 === file.sha256
 }
 
-/** Returns whether a record has one of the two report roles. */
-export function isReport(record: HandoffArtifactDigest): boolean {
-  return record.artifact_role === 'validation_report' || record.artifact_role === 'quality_report'
+/** Returns whether `file` is a report of the handoff, in whatever list it is declared. */
+export function isDeclaredReport({ record }: PlacedRecord, file: BundleFile): boolean {
+  const role = record.artifact_role
+  return (role === 'validation_report' || role === 'quality_report') && isVerified(record, file)
 }
 
 /** Returns whether the digest and, where one is declared, the size of a record are those of `file`. */
@@ -101,6 +85,5 @@ export function isVerified(record: HandoffArtifactDigest, file: BundleFile): boo
 
 function* walkLocators(envelope: HandoffEnvelope): Generator<string, void> {
   for (const { record } of walkRecords(envelope)) yield record.artifact_path
-  for (const { environment } of envelope.executions ?? [])
-    yield splitEnvironment(environment).locator
+  for (const { locator } of walkEnvironments(envelope)) yield locator
 }

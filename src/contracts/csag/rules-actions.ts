@@ -53,18 +53,28 @@ export function judgeProgress(context: RuleContext, actions: ActionsById): void 
     if (execution_status === 'completed') ran.add(action_ref)
   }
   for (const [i, action] of (context.envelope.actions ?? []).entries()) {
-    const status = action.action_status
-    if (status === 'completed' && !ran.has(action.id)) {
+    if (action.action_status === 'completed' && !ran.has(action.id)) {
       const message = 'the action is completed and no completed execution belongs to it'
       report(context, 'CSAG-H-037', ['actions', i, 'action_status'], message)
     }
-    if (status !== 'ready' && status !== 'in_progress' && status !== 'completed') continue
-    for (const id of action.dependencies ?? []) {
-      const dependency = actions.get(id)
-      if (dependency === undefined || dependency.action_status === 'completed') continue
-      const message = `the action is ${status} and ${quote(id)} is ${dependency.action_status}`
-      report(context, 'CSAG-H-038', ['actions', i, 'dependencies'], message)
-    }
+    if (ADVANCED.has(action.action_status)) judgeAdvance(context, action, i, actions)
+  }
+}
+
+/** What an action may be only once its dependencies are completed. */
+const ADVANCED: ReadonlySet<string> = new Set(['ready', 'in_progress', 'completed'])
+
+function judgeAdvance(
+  context: RuleContext,
+  action: HandoffAction,
+  i: number,
+  actions: ActionsById,
+): void {
+  for (const id of action.dependencies ?? []) {
+    const status = actions.get(id)?.action_status ?? 'completed'
+    if (status === 'completed') continue
+    const message = `the action is ${action.action_status} and ${quote(id)} is ${status}`
+    report(context, 'CSAG-H-038', ['actions', i, 'dependencies'], message)
   }
 }
 

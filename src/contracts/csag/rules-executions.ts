@@ -1,7 +1,7 @@
 import type { HandoffExecution } from './document.ts'
+import { splitEnvironment } from './document.ts'
 import { quote } from './finding.ts'
 import type { Segment } from './finding.ts'
-import { splitEnvironment } from './resolve.ts'
 import type { ActionsById } from './rules-actions.ts'
 import { isBlank, report } from './rule-context.ts'
 import type { RuleContext } from './rule-context.ts'

@@ -3,7 +3,7 @@ import type { HandoffArtifactDigest, PlacedRecord } from './document.ts'
 import { walkRecords } from './document.ts'
 import type { Segment } from './finding.ts'
 import { placedFinding, pointerOf, quote } from './finding.ts'
-import { isPaper, isReport, isVerified } from './resolve.ts'
+import { isDeclaredPaper, isDeclaredReport } from './resolve.ts'
 import type { Resolution } from './resolve.ts'
 import { report } from './rule-context.ts'
 import type { RuleContext } from './rule-context.ts'
@@ -65,7 +65,7 @@ function sizeOf(
 }
 
 function judgeFile(context: RuleContext, placed: PlacedRecord, file: BundleFile): void {
-  const { record, place, isSource } = placed
+  const { record, place } = placed
   if (record.sha256 !== file.sha256) {
     const message = `the file has the digest ${file.sha256}`
     report(context, 'CSAG-H-012', [...place, 'sha256'], message)
@@ -74,11 +74,11 @@ function judgeFile(context: RuleContext, placed: PlacedRecord, file: BundleFile)
     const message = `the file has ${file.sizeBytes} bytes`
     report(context, 'CSAG-H-013', [...place, 'byte_size'], message)
   }
-  if (isPaper(record, isSource) && record.sha256 === file.sha256) {
+  if (isDeclaredPaper(placed, file)) {
     context.paperDigests.add(file.sha256)
     judgePaper(context, place, file)
   }
-  if (isReport(record) && isVerified(record, file)) judgeReportFile(context, placed, file)
+  if (isDeclaredReport(placed, file)) judgeReportFile(context, placed, file)
 }
 
 function judgePaper(context: RuleContext, place: readonly Segment[], file: BundleFile): void {

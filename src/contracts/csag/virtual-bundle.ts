@@ -1,10 +1,10 @@
 import type { Bundle, BundleAnswer, BundleFile } from './bundle.ts'
 import type { HandoffEnvelope } from './document.ts'
-import { walkRecords } from './document.ts'
+import { walkEnvironments, walkRecords } from './document.ts'
 import { leavesRoot, normalizeSegments, parseLocator, splitPath } from './locator.ts'
 import { readJsonFile } from './paper.ts'
 import { listReportInputs } from './report-facts.ts'
-import { isReport, splitEnvironment } from './resolve.ts'
+import { isDeclaredReport } from './resolve.ts'
 
 /** A file of a bundle that lies in a store. */
 export interface StoredFile {
@@ -70,29 +70,36 @@ export async function openStoredBundle(
     const stored = files.has(path) ? undefined : await find(sha256)
     if (stored !== undefined) files.set(path, stored)
   }
-  const reports = new Set<string>()
-  for (const { record } of walkRecords(envelope)) {
-    const locator = parseLocator(record.artifact_path)
-    if (locator.kind !== 'local') continue
-    await add(locator.segments, record.sha256)
-    if (isReport(record)) reports.add(normalizeSegments(locator.segments).join('/'))
-  }
-  for (const { environment } of envelope.executions ?? []) {
-    const { locator: text, sha256 } = splitEnvironment(environment)
+  for (const { locator: text, sha256 } of walkDeclared(envelope)) {
     const locator = parseLocator(text)
     if (locator.kind === 'local') await add(locator.segments, sha256)
   }
   const bundle = makeVirtualBundle(files)
-  for (const path of reports) {
-    const answer = await bundle.locate(splitPath(path))
-    const json = answer.kind === 'file' ? await readJsonFile(bundle, answer.file) : undefined
-    if (json?.kind !== 'object') continue
-    for (const input of listReportInputs(json.value)) {
-      const segments = besideSegments(`/${path}`, input.path)
-      if (segments !== undefined) await add(segments, input.sha256)
+  const read = new Set<string>()
+  for (const placed of walkRecords(envelope)) {
+    const locator = parseLocator(placed.record.artifact_path)
+    const answer = locator.kind === 'local' ? await bundle.locate(locator.segments) : locator
+    if (answer.kind !== 'file' || !isDeclaredReport(placed, answer.file)) continue
+    const { key } = answer.file
+    if (read.has(key)) continue
+    read.add(key)
+    const json = await readJsonFile(bundle, answer.file)
+    const inputs = json.kind === 'object' ? listReportInputs(json.value) : []
+    for (const { path, sha256 } of inputs) {
+      const segments = besideSegments(key, path)
+      if (segments !== undefined) await add(segments, sha256)
     }
   }
   return bundle
+}
+
+function* walkDeclared(
+  envelope: HandoffEnvelope,
+): Generator<{ readonly locator: string; readonly sha256: string }, void> {
+  for (const { record } of walkRecords(envelope)) {
+    yield { locator: record.artifact_path, sha256: record.sha256 }
+  }
+  yield* walkEnvironments(envelope)
 }
 
 /** Segments of a path beside the file at `key`, from the root of the bundle; undefined when they lead out of it. */

@@ -107,7 +107,8 @@ describe('a bundle in a directory', () => {
 
   it('hashes a file of many pieces as a whole', async () => {
     using copy = copyBundle()
-    const bytes = new Uint8Array(3 * 256 * 1024 + 7).map((_, i) => i % 251)
+    const bytes = new Uint8Array(3 * 256 * 1024 + 7).fill(7)
+    bytes.fill(9, 300_000)
     fs.writeFileSync(path.join(copy.directory, 'large.bin'), bytes)
     const bundle = await openDirectoryBundle(copy.directory)
     const answer = await bundle.locate(['large.bin'])
@@ -158,9 +159,9 @@ describe('a bundle in a store', () => {
     byDigest.delete(notes)
     const lacking = await openStoredBundle(envelope, find)
     const judgement = await validateHandoffDocument(envelope, lacking)
-    expect(judgement.findings.map((finding) => finding.code)).toEqual([
-      ...['CSAG-H-011', 'CSAG-H-011', 'CSAG-H-019', 'CSAG-H-024'],
-    ])
+    expect(judgement.findings.map((finding) => finding.code)).toEqual(
+      'CSAG-H-011 CSAG-H-011 CSAG-H-019 CSAG-H-024'.split(' '),
+    )
   })
 
   it('takes in inputs that only a report names', async () => {

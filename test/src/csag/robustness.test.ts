@@ -9,18 +9,22 @@ import { csagRules } from '../../../src/rules/csag-rules.ts'
 import { copyBundle, readEnvelope } from './bundle-copy.ts'
 
 const codes = new Set(csagRules.map((rule) => rule.code))
+const texts =
+  'x ../x ~ file:x notes.md //[ env/lock.txt#sha256= 2026-03-01T10:00:00Z completed open ready ' +
+  'paper_extraction validation_report ice:handoff/drift/R2'
 const odd: readonly unknown[] = [
-  ...[null, true, 0, -1, 1.5, 2 ** 60, '', 'x', '\ud800', '../x', '~', 'file:x', 'notes.md', '//['],
-  ...['env/lock.txt#sha256=', '2026-03-01T10:00:00Z', [], [[]], {}, { id: 'constructor' }],
-  ...[
-    'completed',
-    'open',
-    'ready',
-    'paper_extraction',
-    'validation_report',
-    'ice:handoff/drift/R2',
-  ],
-]
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  2 ** 60,
+  '',
+  '\ud800',
+  [],
+  [[]],
+  {},
+].concat({ id: 'constructor' }, texts.split(' '))
 
 /** Replaces, removes or adds something at a place that `seed` picks. */
 function mutate(root: unknown, [seed, choice, deed]: readonly [number, number, number]): void {
