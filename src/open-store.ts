@@ -4,7 +4,6 @@ import { layOut, givenBytes } from './bundle/lay-out.ts'
 import type { LaidOut } from './bundle/lay-out.ts'
 import type { Context } from './context.ts'
 import { openContext } from './context.ts'
-import { readDocument } from './document-bytes.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { HandoffError } from './errors.ts'
 import { resolveEntry, resolveRef } from './graph/ref.ts'
@@ -112,7 +111,6 @@ export class Store implements AsyncDisposable {
    */
   async put(input: Uint8Array | object, options: PutInput = {}): Promise<PutReport> {
     const agent = this.agent
-    const bytes = input instanceof Uint8Array ? input : readDocument(input)
     const bundle = await openSourceBundle(options.bundle)
     const signer = await this.#signer(agent)
     const context = await this.#open()
@@ -121,7 +119,7 @@ export class Store implements AsyncDisposable {
     const { shallow } = options
     const names = shallow === true ? 'absent' : shallow === false ? [] : (shallow ?? [])
     return putReport(
-      await putEnvelope(context, bytes, { agent, signer, bundle, parents, shallow: names }),
+      await putEnvelope(context, input, { agent, signer, bundle, parents, shallow: names }),
     )
   }
 

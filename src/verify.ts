@@ -2,8 +2,6 @@ import { checkArtifact } from '../store/artifacts.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
 import type { Context } from './context.ts'
-import type { VerifiedEntry } from './entry/entry.ts'
-import { kindOf, nodeKey } from './entry/kinds.ts'
 import {
   judgeChainForks,
   judgeCycles,
@@ -12,6 +10,7 @@ import {
   judgeStandings,
 } from './graph/judge.ts'
 import type { Counts, LoadedGraph } from './graph/loaded.ts'
+import { judgeIndexes } from './graph/judge-indexes.ts'
 import { namesakesOf } from './graph/namesakes.ts'
 import { scanStore } from './graph/scan.ts'
 import { walk } from './graph/walk.ts'
@@ -105,45 +104,4 @@ function exitOf(errors: readonly Finding[], isEmpty: boolean): VerifyReport['exi
   const codes = new Set(errors.map(({ code }) => code))
   if (codes.size === 1 && codes.has('HS2002')) return 4
   return codes.size === 1 && codes.has('HS3009') ? 6 : 5
-}
-
-/** The indexes are derived: what they say of heads, names and streams has to follow from the entries. */
-async function judgeIndexes(context: Context, graph: LoadedGraph): Promise<Finding[]> {
-  const indexed = new Set<CidText>()
-  const streams = new Set<string>()
-  for (const { stream } of graph.entries.values()) streams.add(stream)
-  for (const stream of streams) {
-    for await (const cid of entriesOf(context.db, stream)) indexed.add(cid)
-  }
-  const damaged = new Set(graph.damage.map(({ cid }) => cid))
-  const unlisted = [...graph.entries.keys()].filter((cid) => !indexed.has(cid))
-  const absent = [...indexed].filter((cid) => !graph.entries.has(cid) && !damaged.has(cid))
-  const heads = headsByStream(graph.entries.values())
-  const moved = [...streams].filter(
-    (stream) =>
-      (context.db.readRow('heads', stream) ?? []).join() !== (heads.get(stream) ?? []).join(),
-  )
-  return [
-    ...unlisted.map((cid) => finding('HS1008', 'the entry is in no index of its stream', { cid })),
-    ...absent.map((cid) =>
-      finding('HS1001', 'an index names this entry, and the store does not hold it', { cid }),
-    ),
-    ...(damaged.size > 0
-      ? []
-      : moved.map((stream) =>
-          finding('HS1008', `the index of heads of ${stream} is not what its entries give`),
-        )),
-  ]
-}
-
-function headsByStream(entries: Iterable<VerifiedEntry>): ReadonlyMap<string, string[]> {
-  const nodes = [...entries].filter(({ kind }) => kindOf(kind).isNode)
-  const keys = new Map(nodes.map((entry) => [entry.cid, nodeKey(entry)]))
-  const followed = new Set(nodes.flatMap(({ parents }) => parents.map((cid) => keys.get(cid))))
-  const heads = new Map<string, string[]>()
-  for (const entry of nodes) {
-    if (followed.has(nodeKey(entry))) continue
-    heads.set(entry.stream, [...(heads.get(entry.stream) ?? []), entry.cid].sort())
-  }
-  return heads
 }

@@ -12,8 +12,6 @@ import type { TextLevel } from './level-block-store.ts'
 import { LevelDatabase } from './level-database.ts'
 import { isAbsent, isLocked, storeErrorOf } from './level-errors.ts'
 
-export type { Block, Change, RowChange } from './commit.ts'
-
 /** How a database is opened. */
 export interface OpenOptions {
   /** How long to wait for another process that holds the database, in milliseconds; 0 is one try. */

@@ -57,8 +57,9 @@ function judge(reason: string): readonly [StoreErrorCode, string] {
 /** The innermost reason on one line, with the code in front where the message does not hold it. */
 function reasonOf(error: unknown): string {
   const last = chainOf(error).at(-1)
-  const message = last instanceof Error ? last.message : String(last)
-  return [codeOf(last), message.split('\n', 1)[0]].filter((part) => part !== '').join(': ')
+  const [line = ''] = (last instanceof Error ? last.message : String(last)).split('\n', 1)
+  const code = codeOf(last)
+  return line.startsWith(code) ? line : `${code}: ${line}`
 }
 
 function chainOf(error: unknown): readonly unknown[] {

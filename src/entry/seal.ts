@@ -1,7 +1,5 @@
 import { pae } from '../../keys/pae.ts'
 import type { Signer } from '../../keys/signer.ts'
-import type { JsonForm } from '../../store/canonical.ts'
-import { encodeForm, linkForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { entryCid } from './decode.ts'
 import type { Payload, VerifiedEntry } from './entry.ts'
@@ -23,7 +21,7 @@ export interface Sealed {
  */
 export function seal(payload: Payload, signer: Signer): Sealed {
   if (payload.signer !== signer.did) throw new TypeError('payload.signer is not the key that signs')
-  const payloadBytes = encodeForm(payloadForm(payload))
+  const payloadBytes = encoder.encode(payloadText(payload))
   const sig = signer.sign(pae(entryPayloadType, payloadBytes))
   const base64 = Buffer.from(sig).toString('base64').slice(0, 86)
   const tail = encoder.encode(`,"sig":{"/":{"bytes":"${base64}"}}}`)
@@ -41,30 +39,29 @@ export function seal(payload: Payload, signer: Signer): Sealed {
   return { entry, bytes }
 }
 
-/** Returns the canonical form of `payload`: keys in order, nothing that is empty but `parents` and `prev`. */
-function payloadForm(payload: Payload): { [key: string]: JsonForm } {
+/** The canonical text of `payload`: keys in order, nothing that is empty but `parents` and `prev`. */
+function payloadText(payload: Payload): string {
   const { artifacts, name, refs, shallow, source } = payload
-  return {
-    ...(artifacts === undefined ? {} : { artifacts: linkForm(artifacts) }),
-    author: payload.author,
-    body: linkForm(payload.body),
-    kind: payload.kind,
-    ...(name === undefined ? {} : { name }),
-    parents: links(payload.parents),
-    prev: links(payload.prev),
-    ...(refs.length === 0 ? {} : { refs: links(refs) }),
-    roster: linkForm(payload.roster),
-    seq: payload.seq,
-    ...(shallow.length === 0 ? {} : { shallow: [...shallow] }),
-    signer: payload.signer,
-    ...(source === undefined ? {} : { source: linkForm(source) }),
-    store: linkForm(payload.store),
-    stream: payload.stream,
-    v: 1,
-    ...(payload.witness ? { witness: true } : {}),
-  }
+  const parts = [
+    artifacts === undefined ? '' : `"artifacts":${link(artifacts)},`,
+    `"author":${JSON.stringify(payload.author)},"body":${link(payload.body)},"kind":${JSON.stringify(payload.kind)},`,
+    name === undefined ? '' : `"name":${JSON.stringify(name)},`,
+    `"parents":${links(payload.parents)},"prev":${links(payload.prev)},`,
+    refs.length === 0 ? '' : `"refs":${links(refs)},`,
+    `"roster":${link(payload.roster)},"seq":${payload.seq},`,
+    shallow.length === 0 ? '' : `"shallow":${JSON.stringify(shallow)},`,
+    `"signer":${JSON.stringify(payload.signer)},`,
+    source === undefined ? '' : `"source":${link(source)},`,
+    `"store":${link(payload.store)},"stream":${JSON.stringify(payload.stream)},"v":1`,
+    payload.witness ? ',"witness":true' : '',
+  ]
+  return `{${parts.join('')}}`
 }
 
-function links(cids: readonly CidText[]): JsonForm[] {
-  return cids.map(linkForm)
+function link(cid: CidText): string {
+  return `{"/":"${cid}"}`
+}
+
+function links(cids: readonly CidText[]): string {
+  return `[${cids.map(link).join(',')}]`
 }

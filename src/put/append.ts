@@ -1,14 +1,13 @@
 import type { Signer } from '../../keys/signer.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Block } from '../../store/commit.ts'
-import type { EntryRow } from '../../store/indexes.ts'
 import { planRows } from '../../store/indexes.ts'
 import { tipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { maxLinks, maxPrev } from '../entry/entry.ts'
-import { kindOf, nodeKey } from '../entry/kinds.ts'
+import { rowOf } from '../entry/row.ts'
 import { seal } from '../entry/seal.ts'
 import { HandoffError } from '../errors.ts'
 import { assertNoCycle } from './cycle.ts'
@@ -151,30 +150,14 @@ function blocksOf(draft: Draft): Block[] {
   return [draft.artifacts, draft.source, ...draft.blocks].filter((block) => block !== undefined)
 }
 
-/** Returns the row facts of an entry, as the indexes want them. */
-export function rowOf(entry: Entry): EntryRow {
-  const { cid, stream, signer, name, body, parents, prev, seq } = entry
-  const { isNode } = kindOf(entry.kind)
-  return { cid, stream, signer, name, body, parents, prev, seq, isNode, node: nodeKey(entry) }
-}
-
-/** An entry that this store would not hold valid is never made. */
-function assertRight(context: Context, draft: Draft, signer: Signer): void {
-  const { standing, why } = context.trust.standingOf({
-    ...payloadOf(context, draft, signer),
-    cid: '' as CidText,
-    parents: [],
-    payloadBytes: new Uint8Array(),
-    prev: [],
-    refs: [],
-    seq: 1,
-    shallow: [],
-    sig: new Uint8Array(),
-  })
-  if (standing === 'valid' || draft.kind === 'roster') return
+/** An entry that this store would not hold valid is never made. Rosters are judged by their succession instead. */
+function assertRight(context: Context, { author, kind, stream }: Draft, { did }: Signer): void {
+  if (kind === 'roster') return
+  const bar = context.trust.findBar({ author, kind, signer: did, stream })
+  if (bar === undefined) return
   throw new HandoffError(
     'HSTORE_SIGNER_UNKNOWN',
-    `${draft.author} can't sign ${draft.kind} in ${draft.stream} with ${signer.did}: ${why}; a root adds a key with hstore roster add`,
-    { details: { signer: signer.did } },
+    `${author} can't sign ${kind} in ${stream} with ${did}: ${bar}; a root adds a key with hstore roster add`,
+    { details: { signer: did } },
   )
 }

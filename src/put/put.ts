@@ -4,20 +4,17 @@ import { encodeForm, linkForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
 import type { Block } from '../../store/commit.ts'
-import type { JsonInput } from '../../store/json-input.ts'
-import { toBlockForm } from '../../store/json-input.ts'
 import type { Bundle } from '../contracts/csag/bundle.ts'
 import type { HandoffEnvelope } from '../contracts/csag/document.ts'
-import type { HandoffJudgement } from '../contracts/csag/handoff.ts'
-import { validateHandoff } from '../contracts/csag/handoff.ts'
 import type { Context } from '../context.ts'
-import { maxSourceBytes } from '../entry/entry.ts'
 import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
 import { findLastCertificateEntry } from '../resume/coverage.ts'
 import type { Appended } from './append.ts'
 import { append, rehearse } from './append.ts'
 import type { Draft } from './draft.ts'
+import type { ReadEnvelope } from './read-input.ts'
+import { readEnvelopeInput } from './read-input.ts'
 import { stageFiles } from './stage.ts'
 
 /** How an envelope is put. */
@@ -49,7 +46,7 @@ export interface PutResult extends Appended {
 /**
  * Puts an envelope into the store: rules first, then its files, then the signed entry, all synced when it returns.
  *
- * @param bytes - The file as given.
+ * @param input - The bytes of the file, or the document as a value.
  * @throws {HandoffError} `HSTORE_CONTRACT_BROKEN` with all findings; `HSTORE_INPUT_UNREADABLE` when it is no envelope at
  * all; `HSTORE_AUTHOR_MISMATCH` when `created_by` is no name of the agent; `HSTORE_INPUT_TOO_LARGE`;
  * `HSTORE_INPUT_CHANGED` when a file changed meanwhile; and what `append` throws.
@@ -57,22 +54,20 @@ export interface PutResult extends Appended {
  */
 export async function putEnvelope(
   context: Context,
-  bytes: Uint8Array,
+  input: Uint8Array | object,
   options: PutOptions,
 ): Promise<PutResult> {
-  const judgement = await validateHandoff(bytes, options.bundle)
-  const envelope = assertKept(judgement)
-  const body = encodeForm(toBlockForm(judgement.input as JsonInput))
-  assertStream(envelope)
-  assertAuthor(context, envelope, options.agent)
-  const source = sourceOf(bytes, body)
-  const staged = await stageFiles(context.db.directory, judgement.localFiles)
+  const read = await readEnvelopeInput(input, options.bundle)
+  assertStream(read.envelope)
+  assertAuthor(context, read.envelope, options.agent)
+  const staged = await stageFiles(context.db.directory, read.judgement.localFiles)
   try {
-    const draft = await draftOf(context, envelope, options, {
-      body,
-      source,
-      staged: staged.map(({ file }) => file),
-    })
+    const draft = await draftOf(
+      context,
+      read,
+      options,
+      staged.map(({ file }) => file),
+    )
     const large = staged.filter(({ file }) => file.bytes === undefined)
     if (large.length > 0) await rehearse(context, draft, options.signer)
     for (const { file } of large) await file.publish()
@@ -82,26 +77,10 @@ export async function putEnvelope(
       cid: file.cid,
       size: file.sizeBytes,
     }))
-    return { ...appended, artifacts, bodyBytes: body.length }
+    return { ...appended, artifacts, bodyBytes: read.body.bytes.length }
   } finally {
     for (const { file } of staged) await file.discard()
   }
-}
-
-function assertKept({ findings, document }: HandoffJudgement): HandoffEnvelope {
-  const [first] = findings
-  if (first === undefined && document !== undefined) return document
-  const told = `${first?.path ?? 'handoff'}: ${first?.message ?? 'is no envelope'}`
-  const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : ''
-  const code =
-    first?.code.startsWith('CSAG-L') === true ? 'HSTORE_INPUT_UNREADABLE' : 'HSTORE_CONTRACT_BROKEN'
-  throw new HandoffError(
-    code,
-    `refused by ${first?.code}: ${told}${more}; hstore validate lists all`,
-    {
-      details: { findings },
-    },
-  )
 }
 
 /** The contract lets an id be any text; a stream's name is shown and typed. */
@@ -128,33 +107,17 @@ function assertAuthor({ trust }: Context, { created_by }: HandoffEnvelope, agent
   )
 }
 
-function sourceOf(bytes: Uint8Array, body: Uint8Array): Block | undefined {
-  if (Buffer.compare(bytes, body) === 0) return undefined
-  if (bytes.length > maxSourceBytes) {
-    throw new HandoffError(
-      'HSTORE_INPUT_TOO_LARGE',
-      `the file is ${bytes.length} bytes, more than ${maxSourceBytes}: drop white space, or move text into artifacts`,
-    )
-  }
-  return { cid: cidTextOf(bytes, 'raw'), bytes }
-}
-
 async function draftOf(
   context: Context,
-  envelope: HandoffEnvelope,
+  { envelope, body, source }: ReadEnvelope,
   { agent, signer, shallow, parents }: PutOptions,
-  parts: {
-    readonly body: Uint8Array
-    readonly source: Block | undefined
-    readonly staged: readonly StagedArtifact[]
-  },
+  staged: readonly StagedArtifact[],
 ): Promise<Draft> {
-  const { body, source, staged } = parts
   return {
     kind: 'envelope',
     stream: `csag:${envelope.id}`,
     author: agent,
-    body: { cid: cidTextOf(body, 'dag-json'), bytes: body },
+    body,
     name: envelope.revision,
     parentNames: envelope.parents ?? [],
     parents,

@@ -13,6 +13,7 @@ import {
 } from '../graph/judge.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { findShallow } from '../graph/shallow.ts'
+import { judgeTips } from '../graph/tips.ts'
 import { walk } from '../graph/walk.ts'
 import { judgeContract } from '../bundle/contract.ts'
 import { finding } from '../rules/hstore-rules.ts'
@@ -60,38 +61,25 @@ export async function judge(
   options: GateOptions,
 ): Promise<Judgement> {
   const coverage = options.full ? undefined : await findCoverage(context, options)
+  const isCovered = (cid: CidText): boolean => coverage?.covers(cid) === true
   const rosters: CidText[] = []
   for await (const cid of entriesOf(context.db, 'roster')) rosters.push(cid)
   const graph = await walk(context.db, [head, ...rosters], {
-    ...(coverage === undefined ? {} : { isBefore: (cid) => cid !== head && coverage.covers(cid) }),
+    isBefore: (cid) => cid !== head && isCovered(cid),
     isMarked: (cid) => !options.full && context.marks.has(cid, 'signature'),
   })
   const entry = graph.entries.get(head)
   const shallow = findShallow(graph, context.trust)
   const contract = await judgeContract(context, graph, entry)
+  const tips = await judgeTips(context, graph, entry, isCovered)
   const checks = new Map<string, readonly Finding[]>([
-    ['blocks', graph.damage.filter(({ code }) => code.startsWith('HS1') || code.startsWith('HS4'))],
-    ['signatures', graph.damage.filter(({ code }) => code === 'HS2001')],
+    ['blocks', [...damageOf(graph, 'HS1'), ...damageOf(graph, 'HS4'), ...tips]],
+    ['signatures', damageOf(graph, 'HS2')],
     ['trust', judgeStandings(graph, context.trust)],
     ['equivocation', judgeNames(await namesakesOf(context, graph), context.trust)],
-    [
-      'history',
-      [
-        ...judgeEntries(graph, context.trust),
-        ...judgeCycles(graph),
-        ...judgeChainForks(graph),
-        ...shallow.findings,
-        ...(await judgeClaims(context, graph, entry)),
-      ],
-    ],
+    ['history', [...(await judgeHistory(context, graph, entry)), ...shallow.findings]],
     ['contract', contract.findings],
-    [
-      'artifacts',
-      [
-        ...graph.damage.filter(({ code }) => code.startsWith('HS5')),
-        ...remoteFindings(contract.remote),
-      ],
-    ],
+    ['artifacts', [...damageOf(graph, 'HS5'), ...remoteFindings(contract.remote)]],
   ])
   const findings = [...checks.values()].flat()
   return {
@@ -104,6 +92,23 @@ export async function judge(
     remote: contract.remote,
     graph,
   }
+}
+
+function damageOf(graph: LoadedGraph, family: string): readonly Finding[] {
+  return graph.damage.filter(({ code }) => code.startsWith(family))
+}
+
+async function judgeHistory(
+  context: Context,
+  graph: LoadedGraph,
+  entry: VerifiedEntry | undefined,
+): Promise<readonly Finding[]> {
+  return [
+    ...judgeEntries(graph, context.trust),
+    ...judgeCycles(graph),
+    ...judgeChainForks(graph),
+    ...(await judgeClaims(context, graph, entry)),
+  ]
 }
 
 function remoteFindings(remote: readonly string[]): Finding[] {

@@ -11,6 +11,9 @@ export interface Standing {
   readonly why: string
 }
 
+/** What a right is asked for. */
+export type Claim = Pick<Entry, 'author' | 'kind' | 'signer' | 'stream'>
+
 /** The rosters that a store goes by. Judges entries; knows no file and no clock. */
 export class Trust {
   readonly genesis: CidText
@@ -47,6 +50,14 @@ export class Trust {
   isNameOf(agentId: string, name: string): boolean {
     const agent = this.roster.agents.find(({ id }) => id === agentId)
     return agent !== undefined && (agent.id === name || agent.aliases.includes(name))
+  }
+
+  /** Returns what speaks against a key's right to state something now; undefined when it may. */
+  findBar(claim: Claim): string | undefined {
+    const holder = this.#keys.get(claim.signer)
+    if (holder === undefined) return `the roster does not know ${claim.signer}`
+    if (this.fork.length > 0) return 'two rosters are accepted at one version'
+    return rightOf(claim, holder)?.why
   }
 
   /** Returns what an entry with a good signature is worth under the highest accepted roster. */
@@ -90,7 +101,7 @@ function rejected(why: string): Standing {
 }
 
 /** Returns what speaks against the signer's right to state `entry`; undefined when an open grant gives it. */
-function rightOf(entry: Entry, { agent, key }: KeyHolder): Standing | undefined {
+function rightOf(entry: Claim, { agent, key }: KeyHolder): Standing | undefined {
   if (entry.author !== agent.id) {
     return rejected(`its signer is ${agent.id}, which may not speak for ${entry.author}`)
   }

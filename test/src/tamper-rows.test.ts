@@ -73,15 +73,6 @@ describe('rows that do not follow from the blocks', () => {
     expect(exit).not.toBe(0)
   })
 
-  it('do not let put say two things of one revision', async () => {
-    const broken = await copy()
-    const { rows } = await readRaw(broken)
-    const names = [...rows.keys()].filter((key) => key.startsWith('!names!'))
-    await withLevel(broken.store, (level) => level.batch(names.map((key) => ({ type: 'del', key }))))
-    const { exit } = await broken.run('verify', '--all')
-    expect(exit).toBe(5)
-  })
-
   it('can not make marks of verified signatures', async () => {
     const broken = await copy()
     const raw = await readRaw(broken)

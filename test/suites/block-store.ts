@@ -30,7 +30,7 @@ export function describeBlockStore(name: string, open: () => Promise<BlockStoreU
 function describeReads(setUp: () => Promise<BlockStoreUnderTest>): void {
   it('gives back the bytes of a block as a plain Uint8Array', async () => {
     const { database } = await setUp()
-    for (const block of [blockOf('{"a":1}'), rawBlock(0), rawBlock(70_000)]) {
+    for (const block of [blockOf('{"a":1}'), rawBlock(0), rawBlock(7_000)]) {
       await database.commit({ blocks: [block], rows: [] })
       expect(await database.get(block.cid)).toStrictEqual(block.bytes)
       expect(await database.find(block.cid)).toStrictEqual(block.bytes)

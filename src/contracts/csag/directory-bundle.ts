@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { opendir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from '../../errors.ts'
 import type { Bundle, BundleAnswer, BundleFile } from './bundle.ts'
@@ -13,7 +13,9 @@ import { hashRegularFile, readRegularFile } from './regular-file.ts'
  */
 export async function openDirectoryBundle(directory: string): Promise<Bundle> {
   try {
-    return new DirectoryBundle(await realpath(directory))
+    const root = await realpath(directory)
+    await (await opendir(root)).close()
+    return new DirectoryBundle(root)
   } catch (cause) {
     throw new HandoffError(
       'HSTORE_INPUT_UNREADABLE',

@@ -148,18 +148,20 @@ export interface PlacedRecord {
 }
 
 /** Returns the records of an envelope in reading order: sources, then inputs and outputs of each execution. */
-export function* walkRecords(envelope: HandoffEnvelope): Generator<PlacedRecord, void> {
-  for (const [i, record] of envelope.source_artifacts.entries()) {
-    yield { record, place: ['source_artifacts', i], isSource: true }
-  }
-  for (const [i, execution] of (envelope.executions ?? []).entries()) {
-    for (const [j, record] of execution.inputs.entries()) {
-      yield { record, place: ['executions', i, 'inputs', j], isSource: false }
-    }
-    for (const [j, record] of (execution.outputs ?? []).entries()) {
-      yield { record, place: ['executions', i, 'outputs', j], isSource: false }
-    }
-  }
+export function walkRecords(envelope: HandoffEnvelope): PlacedRecord[] {
+  const records: PlacedRecord[] = []
+  envelope.source_artifacts.forEach((record, i) => {
+    records.push({ record, place: ['source_artifacts', i], isSource: true })
+  })
+  envelope.executions?.forEach((execution, i) => {
+    execution.inputs.forEach((record, j) => {
+      records.push({ record, place: ['executions', i, 'inputs', j], isSource: false })
+    })
+    execution.outputs?.forEach((record, j) => {
+      records.push({ record, place: ['executions', i, 'outputs', j], isSource: false })
+    })
+  })
+  return records
 }
 
 /** An `environment` taken apart, with its place in the envelope. */
@@ -182,8 +184,9 @@ export function splitEnvironment(environment: string): { locator: string; sha256
 }
 
 /** Returns the lockfiles of an envelope, one for each execution. */
-export function* walkEnvironments(envelope: HandoffEnvelope): Generator<PlacedEnvironment, void> {
-  for (const [i, { environment }] of (envelope.executions ?? []).entries()) {
-    yield { ...splitEnvironment(environment), place: ['executions', i, 'environment'] }
-  }
+export function walkEnvironments(envelope: HandoffEnvelope): PlacedEnvironment[] {
+  return (envelope.executions ?? []).map(({ environment }, i) => ({
+    ...splitEnvironment(environment),
+    place: ['executions', i, 'environment'],
+  }))
 }

@@ -1,5 +1,5 @@
 import type { HandoffEnvelope } from './document.ts'
-import { walkEnvironments, walkRecords } from './document.ts'
+import { walkEnvironments } from './document.ts'
 import { placedFinding, quote } from './finding.ts'
 import type { CsagFinding, Segment } from './finding.ts'
 import type { FreshInput } from './report-facts.ts'
@@ -31,7 +31,7 @@ export function listLocalFiles(envelope: HandoffEnvelope, resolved: ResolvedHand
     const name = `${path}\0${file.key}`
     if (!files.has(name)) files.set(name, { path, ...file, role })
   }
-  for (const { record } of walkRecords(envelope)) {
+  for (const { record } of resolved.records) {
     const answer = resolved.locators.get(record.artifact_path)
     if (answer?.kind === 'file' && isVerified(record, answer.file)) add(answer, 'artifact')
   }
@@ -72,7 +72,7 @@ export function adviseOnLocators(
       advisories.push(placedFinding('HS4102', place, message, 'info'))
     }
   }
-  for (const { record, place } of walkRecords(envelope)) {
+  for (const { record, place } of resolved.records) {
     advise(record.artifact_path, [...place, 'artifact_path'])
   }
   for (const { locator, place } of walkEnvironments(envelope)) advise(locator, place)

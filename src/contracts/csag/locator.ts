@@ -34,6 +34,7 @@ export function parseLocator(text: string): Locator {
 
 /** Two halves of a surrogate pair that a tab kept apart stay two lone surrogates, so the second becomes a first half. */
 function removeBreaks(text: string): string {
+  if (!/[\t\r\n]/.test(text)) return text
   return text
     .replaceAll(/([\ud800-\udbff])[\t\r\n]+[\udc00-\udfff]/g, '$1\ud800')
     .replaceAll(/[\t\r\n]/g, '')
@@ -96,6 +97,7 @@ function isAuthority(authority: string): boolean {
   const opens = authority.includes('[')
   if (opens !== authority.includes(']')) return false
   if (opens && !hasBracketedHost(authority)) return false
+  if (!/[\u0080-\uffff]/.test(authority)) return true
   const text = authority.replaceAll(/[@:]/g, '')
   const normal = text.normalize('NFKC')
   return normal === text || !/[/?#@:]/.test(normal)

@@ -54,15 +54,6 @@ export async function readReport(bundle: Bundle, file: BundleFile): Promise<Repo
   }
 }
 
-/** Returns the paths and digests that a report declares, malformed ones left out. */
-export function listReportInputs(
-  report: Record<string, unknown>,
-): { readonly path: string; readonly sha256: string }[] {
-  const declared = report['inputs']
-  if (!isObject(declared)) return []
-  return Object.values(declared).filter(isInputRecord)
-}
-
 async function lookUpInput(
   bundle: Bundle,
   report: BundleFile,

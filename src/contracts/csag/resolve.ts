@@ -13,6 +13,7 @@ export type Resolution = BundleAnswer | Exclude<Locator, { kind: 'local' }>
 
 /** Everything that the semantic rules ask of the files around an envelope. */
 export interface ResolvedHandoff {
+  readonly records: readonly PlacedRecord[]
   /** By locator, as spelled in the envelope. */
   readonly locators: ReadonlyMap<string, Resolution>
   /** By {@link BundleFile.key}: the papers under `source_artifacts` whose digest matches. */
@@ -23,14 +24,15 @@ export interface ResolvedHandoff {
 
 /** Returns the resolved view of an envelope that has no local files, or undefined when it has some. */
 export function resolveRemote(envelope: HandoffEnvelope): ResolvedHandoff | undefined {
+  const records = walkRecords(envelope)
   const locators = new Map<string, Resolution>()
-  for (const text of walkLocators(envelope)) {
+  for (const text of listLocators(envelope, records)) {
     if (locators.has(text)) continue
     const locator = parseLocator(text)
     if (locator.kind === 'local') return undefined
     locators.set(text, locator)
   }
-  return { locators, papers: new Map(), reports: new Map() }
+  return { records, locators, papers: new Map(), reports: new Map() }
 }
 
 /**
@@ -45,15 +47,16 @@ export async function resolveFiles(
 ): Promise<ResolvedHandoff> {
   const remote = resolveRemote(envelope)
   if (remote !== undefined) return remote
+  const records = walkRecords(envelope)
   const locators = new Map<string, Resolution>()
-  for (const text of walkLocators(envelope)) {
+  for (const text of listLocators(envelope, records)) {
     if (locators.has(text)) continue
     const locator = parseLocator(text)
     locators.set(text, locator.kind === 'local' ? await bundle.locate(locator.segments) : locator)
   }
   const papers = new Map<string, PaperFacts>()
   const reports = new Map<string, ReportFacts>()
-  for (const placed of walkRecords(envelope)) {
+  for (const placed of records) {
     const answer = locators.get(placed.record.artifact_path)
     if (answer?.kind !== 'file') continue
     const { file } = answer
@@ -64,7 +67,13 @@ export async function resolveFiles(
       reports.set(file.key, await readReport(bundle, file))
     }
   }
-  return { locators, papers, reports }
+  return { records, locators, papers, reports }
+}
+
+function listLocators(envelope: HandoffEnvelope, records: readonly PlacedRecord[]): string[] {
+  const locators = records.map(({ record }) => record.artifact_path)
+  for (const { locator } of walkEnvironments(envelope)) locators.push(locator)
+  return locators
 }
 
 /** Returns whether `file` is a paper of the handoff: the role counts under `source_artifacts` only, the size never. */
@@ -81,9 +90,4 @@ export function isDeclaredReport({ record }: PlacedRecord, file: BundleFile): bo
 /** Returns whether the digest and, where one is declared, the size of a record are those of `file`. */
 export function isVerified(record: HandoffArtifactDigest, file: BundleFile): boolean {
   return record.sha256 === file.sha256 && (record.byte_size ?? file.sizeBytes) === file.sizeBytes
-}
-
-function* walkLocators(envelope: HandoffEnvelope): Generator<string, void> {
-  for (const { record } of walkRecords(envelope)) yield record.artifact_path
-  for (const { locator } of walkEnvironments(envelope)) yield locator
 }

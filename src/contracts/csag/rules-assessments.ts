@@ -1,5 +1,4 @@
 import type { HandoffAssessment } from './document.ts'
-import { walkRecords } from './document.ts'
 import { quote } from './finding.ts'
 import type { Segment } from './finding.ts'
 import { judgeTargets } from './rules-actions.ts'
@@ -10,8 +9,7 @@ import type { PaperTargets, RuleContext } from './rule-context.ts'
 export function judgeAssessments(context: RuleContext, targets: PaperTargets | undefined): void {
   const assessments = context.envelope.assessments ?? []
   if (assessments.length === 0) return
-  const artifacts = new Set<string>()
-  for (const { record } of walkRecords(context.envelope)) artifacts.add(record.id)
+  const artifacts = new Set(context.resolved.records.map(({ record }) => record.id))
   const executions = new Set((context.envelope.executions ?? []).map(({ id }) => id))
   for (const [i, assessment] of assessments.entries()) {
     const at = ['assessments', i]

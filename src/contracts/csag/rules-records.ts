@@ -1,6 +1,5 @@
 import type { BundleFile } from './bundle.ts'
 import type { HandoffArtifactDigest, PlacedRecord } from './document.ts'
-import { walkRecords } from './document.ts'
 import type { Segment } from './finding.ts'
 import { placedFinding, pointerOf, quote } from './finding.ts'
 import { isDeclaredPaper, isDeclaredReport } from './resolve.ts'
@@ -25,7 +24,7 @@ interface Identity {
 /** Judges every record: CSAG-H-006 to CSAG-H-018. Gathers the papers and reports for later rules. */
 export function judgeRecords(context: RuleContext): void {
   const seen = new Map<string, Identity>()
-  for (const placed of walkRecords(context.envelope)) {
+  for (const placed of context.resolved.records) {
     judgeIdentity(context, placed, seen)
     const { record, place } = placed
     const answer = context.resolved.locators.get(record.artifact_path)

@@ -1,5 +1,4 @@
 import type { HandoffEnvelope } from './document.ts'
-import { walkRecords } from './document.ts'
 import type { Segment } from './finding.ts'
 import { placedFinding, quote } from './finding.ts'
 import { report, sortByCodePoint } from './rule-context.ts'
@@ -88,28 +87,30 @@ function judgeResolved(
 function judgeIds(context: RuleContext): void {
   const once = new Set<string>()
   const repeated = new Map<string, string[]>()
-  for (const [id] of walkIds(context.envelope)) {
-    if (once.has(id)) repeated.set(id, [])
-    else once.add(id)
+  const note = (id: string): void => {
+    const count = once.size
+    if (once.add(id).size === count) repeated.set(id, [])
   }
+  visitIds(context, note)
   if (repeated.size === 0) return
-  for (const [id, place] of walkIds(context.envelope)) {
-    repeated.get(id)?.push(placedFinding('', place, '').path)
-  }
+  visitIds(context, (id, place) => repeated.get(id)?.push(placedFinding('', place(), '').path))
   for (const id of sortByCodePoint(repeated.keys())) {
     const places = (repeated.get(id) ?? []).join(', ')
     report(context, 'CSAG-H-004', [], `the id ${quote(id)} is at ${places}`)
   }
 }
 
-function* walkIds(
-  envelope: HandoffEnvelope,
-): Generator<readonly [id: string, place: readonly Segment[]], void> {
-  yield [envelope.id, []]
-  for (const { record, place } of walkRecords(envelope)) yield [record.id, place]
-  for (const list of ['assessments', 'actions', 'executions', 'conflicts'] as const) {
-    for (const [i, { id }] of (envelope[list] ?? []).entries()) yield [id, [list, i]]
-  }
+/** Calls `visit` for each object that has an id, with a function that gives its place. */
+function visitIds(
+  { envelope, resolved }: RuleContext,
+  visit: (id: string, place: () => readonly Segment[]) => void,
+): void {
+  visit(envelope.id, () => [])
+  for (const { record, place } of resolved.records) visit(record.id, () => place)
+  envelope.assessments?.forEach(({ id }, i) => visit(id, () => ['assessments', i]))
+  envelope.actions?.forEach(({ id }, i) => visit(id, () => ['actions', i]))
+  envelope.executions?.forEach(({ id }, i) => visit(id, () => ['executions', i]))
+  envelope.conflicts?.forEach(({ id }, i) => visit(id, () => ['conflicts', i]))
 }
 
 function hasRepeats(texts: readonly string[]): boolean {

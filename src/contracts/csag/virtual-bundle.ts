@@ -1,10 +1,5 @@
 import type { Bundle, BundleAnswer, BundleFile } from './bundle.ts'
-import type { HandoffEnvelope } from './document.ts'
-import { walkEnvironments, walkRecords } from './document.ts'
-import { leavesRoot, normalizeSegments, parseLocator, splitPath } from './locator.ts'
-import { readJsonFile } from './paper.ts'
-import { listReportInputs } from './report-facts.ts'
-import { isDeclaredReport } from './resolve.ts'
+import { leavesRoot, normalizeSegments, splitPath } from './locator.ts'
 
 /** A file of a bundle that lies in a store. */
 export interface StoredFile {
@@ -14,9 +9,6 @@ export interface StoredFile {
   /** Returns the bytes, checked against their digest, or undefined when they are not there. */
   readonly read: () => Promise<Uint8Array | undefined>
 }
-
-/** Returns the file with a digest, or undefined when the store does not hold it. */
-export type FindStoredFile = (sha256: string) => Promise<StoredFile | undefined>
 
 /**
  * Returns a bundle whose files are named by their path alone: there are no links and no directories to look at.
@@ -52,54 +44,6 @@ export function makeVirtualBundle(files: ReadonlyMap<string, StoredFile>): Bundl
       return await files.get(file.key.slice(1))?.read()
     },
   }
-}
-
-/**
- * Returns the bundle of a stored envelope: each declared file at the path where its locator leads, found by the digest
- * that the envelope, or a report of it, declares. Files that the store lacks are missing in the bundle.
- *
- * @param envelope - One that `checkEnvelope` has nothing to say about.
- */
-export async function openStoredBundle(
-  envelope: HandoffEnvelope,
-  find: FindStoredFile,
-): Promise<Bundle> {
-  const files = new Map<string, StoredFile>()
-  const add = async (segments: readonly string[], sha256: string): Promise<void> => {
-    const path = normalizeSegments(segments).join('/')
-    const stored = files.has(path) ? undefined : await find(sha256)
-    if (stored !== undefined) files.set(path, stored)
-  }
-  for (const { locator: text, sha256 } of walkDeclared(envelope)) {
-    const locator = parseLocator(text)
-    if (locator.kind === 'local') await add(locator.segments, sha256)
-  }
-  const bundle = makeVirtualBundle(files)
-  const read = new Set<string>()
-  for (const placed of walkRecords(envelope)) {
-    const locator = parseLocator(placed.record.artifact_path)
-    const answer = locator.kind === 'local' ? await bundle.locate(locator.segments) : locator
-    if (answer.kind !== 'file' || !isDeclaredReport(placed, answer.file)) continue
-    const { key } = answer.file
-    if (read.has(key)) continue
-    read.add(key)
-    const json = await readJsonFile(bundle, answer.file)
-    const inputs = json.kind === 'object' ? listReportInputs(json.value) : []
-    for (const { path, sha256 } of inputs) {
-      const segments = besideSegments(key, path)
-      if (segments !== undefined) await add(segments, sha256)
-    }
-  }
-  return bundle
-}
-
-function* walkDeclared(
-  envelope: HandoffEnvelope,
-): Generator<{ readonly locator: string; readonly sha256: string }, void> {
-  for (const { record } of walkRecords(envelope)) {
-    yield { locator: record.artifact_path, sha256: record.sha256 }
-  }
-  yield* walkEnvironments(envelope)
 }
 
 /** Segments of a path beside the file at `key`, from the root of the bundle; undefined when they lead out of it. */

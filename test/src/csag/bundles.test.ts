@@ -4,11 +4,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openDirectoryBundle } from '../../../src/contracts/csag/directory-bundle.ts'
-import { validateHandoffFile } from '../../../src/contracts/csag/handoff-file.ts'
 import { validateHandoff, validateHandoffDocument } from '../../../src/contracts/csag/handoff.ts'
-import { makeVirtualBundle, openStoredBundle } from '../../../src/contracts/csag/virtual-bundle.ts'
+import { makeVirtualBundle } from '../../../src/contracts/csag/virtual-bundle.ts'
 import type { StoredFile } from '../../../src/contracts/csag/virtual-bundle.ts'
 import { copyBundle, readBundleFile, readEnvelope } from './bundle-copy.ts'
+import { judgeFile } from './judge-file.ts'
 
 const names = [
   'article.json',
@@ -28,7 +28,7 @@ function storedFile(bytes: Uint8Array): StoredFile {
 describe('a bundle in a directory', () => {
   it('gives each local file with the path where it is declared', async () => {
     using copy = copyBundle()
-    const { judgement } = await validateHandoffFile(copy.envelope)
+    const { judgement } = await judgeFile(copy.envelope)
     expect(judgement.ok).toBe(true)
     expect(judgement.localFiles.map((file) => file.path).toSorted()).toEqual(names)
     for (const file of judgement.localFiles) {
@@ -52,32 +52,31 @@ describe('a bundle in a directory', () => {
     envelope.source_artifacts.splice(1, 1)
     envelope.executions[0]?.inputs.splice(1, 1)
     fs.writeFileSync(copy.envelope, JSON.stringify(envelope))
-    const { judgement } = await validateHandoffFile(copy.envelope)
+    const { judgement } = await judgeFile(copy.envelope)
     expect(judgement.ok).toBe(true)
     const notes = judgement.localFiles.find((file) => file.path === 'notes.md')
     expect(notes?.role).toBe('report-input')
     expect(judgement.inputs.map((file) => path.basename(file.key))).not.toContain('notes.md')
     fs.writeFileSync(path.join(copy.directory, 'notes.md'), 'changed')
-    const stale = await validateHandoffFile(copy.envelope)
+    const stale = await judgeFile(copy.envelope)
     expect(stale.judgement.localFiles.map((file) => file.path)).not.toContain('notes.md')
   })
 
-  it('may be another directory than that of the envelope', async () => {
+  it('must be a directory', async () => {
     using copy = copyBundle()
-    const elsewhere = path.join(copy.directory, '..', 'handoff.json')
-    fs.renameSync(copy.envelope, elsewhere)
-    expect((await validateHandoffFile(elsewhere)).judgement.ok).toBe(false)
-    expect((await validateHandoffFile(elsewhere, copy.directory)).judgement.ok).toBe(true)
-    await expect(validateHandoffFile(elsewhere, `${copy.directory}/gone`)).rejects.toMatchObject({
-      code: 'HSTORE_INPUT_UNREADABLE',
-    })
+    for (const name of ['gone', 'notes.md']) {
+      const folder = path.join(copy.directory, name)
+      await expect(openDirectoryBundle(folder)).rejects.toMatchObject({
+        code: 'HSTORE_INPUT_UNREADABLE',
+      })
+    }
   })
 
   it('is where the envelope really is', async () => {
     using copy = copyBundle()
     const link = path.join(copy.directory, '..', 'link.json')
     fs.symlinkSync('bundle/handoff.json', link)
-    expect((await validateHandoffFile(link)).judgement.ok).toBe(true)
+    expect((await judgeFile(link)).judgement.ok).toBe(true)
   })
 
   it('never waits for a pipe', async () => {
@@ -85,7 +84,7 @@ describe('a bundle in a directory', () => {
     const pipe = path.join(copy.directory, 'data/table.csv')
     fs.rmSync(pipe)
     execFileSync('mkfifo', [pipe])
-    const { judgement } = await validateHandoffFile(copy.envelope)
+    const { judgement } = await judgeFile(copy.envelope)
     expect(judgement.findings.map((finding) => finding.code)).toEqual(['CSAG-H-011', 'CSAG-H-011'])
   })
 
@@ -125,7 +124,7 @@ describe('a bundle in a directory', () => {
     using copy = copyBundle()
     fs.renameSync(path.join(copy.directory, 'data'), path.join(copy.directory, 'real'))
     fs.symlinkSync('real', path.join(copy.directory, 'data'))
-    const { judgement } = await validateHandoffFile(copy.envelope)
+    const { judgement } = await judgeFile(copy.envelope)
     expect(judgement.ok).toBe(true)
     expect(judgement.advisories.map((finding) => finding.code)).toEqual(['HS4102'])
     const table = judgement.localFiles.find((file) => file.path === 'data/table.csv')
@@ -142,50 +141,13 @@ describe('a bundle in a store', () => {
     expect(judgement.inputs.map((file) => file.key)).toEqual(names.map((name) => `/${name}`))
   })
 
-  it('is found by the digests that the envelope and its reports declare', async () => {
-    const envelope = readEnvelope()
-    const byDigest = new Map(
-      names.map((name) => {
-        const file = storedFile(readBundleFile(name))
-        return [file.sha256, file]
-      }),
-    )
-    const find = (sha256: string): Promise<StoredFile | undefined> =>
-      Promise.resolve(byDigest.get(sha256))
-    const bundle = await openStoredBundle(envelope, find)
-    expect((await validateHandoffDocument(envelope, bundle)).ok).toBe(true)
-
-    const notes = createHash('sha256').update(readBundleFile('notes.md')).digest('hex')
-    byDigest.delete(notes)
-    const lacking = await openStoredBundle(envelope, find)
-    const judgement = await validateHandoffDocument(envelope, lacking)
+  it('lacks what the store lacks', async () => {
+    const files = new Map(names.map((name) => [name, storedFile(readBundleFile(name))]))
+    files.delete('notes.md')
+    const judgement = await validateHandoffDocument(readEnvelope(), makeVirtualBundle(files))
     expect(judgement.findings.map((finding) => finding.code)).toEqual(
       'CSAG-H-011 CSAG-H-011 CSAG-H-019 CSAG-H-024'.split(' '),
     )
-  })
-
-  it('takes in inputs that only a report names', async () => {
-    const whole = readEnvelope()
-    const [paper, , ...others] = whole.source_artifacts
-    const [first, ...runs] = whole.executions ?? []
-    if (paper === undefined || first === undefined) throw new Error('wanted the worked envelope')
-    const envelope = {
-      ...whole,
-      source_artifacts: [paper, ...others],
-      executions: [{ ...first, inputs: first.inputs.slice(0, 1) }, ...runs],
-    }
-    const byDigest = new Map(
-      names.map((name) => {
-        const file = storedFile(readBundleFile(name))
-        return [file.sha256, file]
-      }),
-    )
-    const bundle = await openStoredBundle(envelope, (sha256) =>
-      Promise.resolve(byDigest.get(sha256)),
-    )
-    const judgement = await validateHandoffDocument(envelope, bundle)
-    expect(judgement.ok).toBe(true)
-    expect(judgement.localFiles.at(-1)).toMatchObject({ path: 'notes.md', role: 'report-input' })
   })
 
   it('has no file below a file, and none at its own place', async () => {

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { validateHandoffFile, writeFileReport } from '../../../src/contracts/csag/handoff-file.ts'
 import { formatReport, makeReport, reportLines } from '../../../src/contracts/csag/report.ts'
 import type { HandoffReport } from '../../../src/contracts/csag/report.ts'
 import { copyBundle } from './bundle-copy.ts'
+import { judgeFile, reportFile } from './judge-file.ts'
 
 function readReport(file: string): HandoffReport {
   return JSON.parse(fs.readFileSync(file, 'utf8')) as HandoffReport
@@ -14,7 +14,7 @@ describe('the report of an envelope file', () => {
   it('has the members of upstream in their order, then ours', async () => {
     using copy = copyBundle()
     const file = path.join(copy.directory, 'out/deep/report.json')
-    await writeFileReport(file, await validateHandoffFile(copy.envelope))
+    await reportFile(file, await judgeFile(copy.envelope))
     const report = readReport(file)
     expect(Object.keys(report)).toEqual(
       'ok profile validator_version envelope_json inputs errors metrics findings advisories'.split(
@@ -52,7 +52,7 @@ describe('the report of an envelope file', () => {
     const document = JSON.parse(fs.readFileSync(copy.envelope, 'utf8')) as Record<string, unknown>
     document['é\u007f😀\n'] = 1
     fs.writeFileSync(copy.envelope, JSON.stringify(document))
-    const { judgement, envelope } = await validateHandoffFile(copy.envelope)
+    const { judgement, envelope } = await judgeFile(copy.envelope)
     const text = formatReport(makeReport(judgement, copy.directory, envelope))
     expect(text.startsWith('{\n  "ok": false,\n  "profile": "handoff",\n')).toBe(true)
     expect(text.endsWith('}\n')).toBe(true)
@@ -66,7 +66,7 @@ describe('the report of an envelope file', () => {
   it('names the findings one by one', async () => {
     using copy = copyBundle()
     fs.rmSync(path.join(copy.directory, 'data/table.csv'))
-    const { judgement, envelope } = await validateHandoffFile(copy.envelope)
+    const { judgement, envelope } = await judgeFile(copy.envelope)
     const report = makeReport(judgement, copy.directory, envelope)
     expect(report.errors).toEqual(reportLines(judgement))
     expect(report.findings).toHaveLength(2)
@@ -84,7 +84,7 @@ describe('the report of an envelope file', () => {
 
   it('says ok in one word', async () => {
     using copy = copyBundle()
-    const { judgement } = await validateHandoffFile(copy.envelope)
+    const { judgement } = await judgeFile(copy.envelope)
     expect(reportLines(judgement)).toEqual(['ok'])
   })
 
@@ -93,7 +93,7 @@ describe('the report of an envelope file', () => {
     fs.rmSync(copy.envelope)
     fs.mkdirSync(copy.envelope)
     const file = path.join(copy.directory, 'report.json')
-    await writeFileReport(file, await validateHandoffFile(copy.envelope))
+    await reportFile(file, await judgeFile(copy.envelope))
     expect(readReport(file)).toMatchObject({
       ok: false,
       envelope_json: null,
@@ -109,7 +109,7 @@ describe('the report of an envelope file', () => {
       copy.envelope,
       '{"source_artifacts": [1, 2], "actions": null, "executions": 3}',
     )
-    const { judgement, envelope } = await validateHandoffFile(copy.envelope)
+    const { judgement, envelope } = await judgeFile(copy.envelope)
     const report = makeReport(judgement, copy.directory, envelope)
     expect(report.metrics).toMatchObject({ source_artifacts: 2, actions: 0, executions: 0 })
     expect(Object.keys(report.inputs)).toEqual(['envelope_json'])
@@ -123,19 +123,19 @@ describe('D-12, a report at the place of a file that it is about', () => {
     using copy = copyBundle()
     const file = path.join(copy.directory, name)
     const before = fs.readFileSync(file)
-    const judged = await validateHandoffFile(copy.envelope)
-    await expect(writeFileReport(file, judged)).rejects.toMatchObject({ code: 'HSTORE_USAGE' })
+    const judged = await judgeFile(copy.envelope)
+    await expect(reportFile(file, judged)).rejects.toMatchObject({ code: 'HSTORE_USAGE' })
     expect(fs.readFileSync(file).equals(before)).toBe(true)
   })
 
   it('is refused for a second name of an artifact, by link or not', async () => {
     using copy = copyBundle()
-    const judged = await validateHandoffFile(copy.envelope)
+    const judged = await judgeFile(copy.envelope)
     fs.linkSync(path.join(copy.directory, 'notes.md'), path.join(copy.directory, 'same.md'))
     fs.symlinkSync('notes.md', path.join(copy.directory, 'link.md'))
     for (const name of ['same.md', 'link.md']) {
       const file = path.join(copy.directory, name)
-      await expect(writeFileReport(file, judged)).rejects.toMatchObject({ code: 'HSTORE_USAGE' })
+      await expect(reportFile(file, judged)).rejects.toMatchObject({ code: 'HSTORE_USAGE' })
     }
   })
 
@@ -146,27 +146,27 @@ describe('D-12, a report at the place of a file that it is about', () => {
     fs.writeFileSync(file, 'changed')
     for (const content of [text, text.replace('"id"', '"idea"'), text.replace('"1.0.0"', '1')]) {
       fs.writeFileSync(copy.envelope, content)
-      const judged = await validateHandoffFile(copy.envelope)
+      const judged = await judgeFile(copy.envelope)
       expect(judged.judgement.ok).toBe(false)
-      await expect(writeFileReport(file, judged)).rejects.toMatchObject({ code: 'HSTORE_USAGE' })
+      await expect(reportFile(file, judged)).rejects.toMatchObject({ code: 'HSTORE_USAGE' })
     }
   })
 
   it('is free elsewhere, and a report may be written again', async () => {
     using copy = copyBundle()
     const file = path.join(copy.directory, 'report.json')
-    const judged = await validateHandoffFile(copy.envelope)
-    await writeFileReport(file, judged)
-    await writeFileReport(file, judged)
+    const judged = await judgeFile(copy.envelope)
+    await reportFile(file, judged)
+    await reportFile(file, judged)
     expect(readReport(file).ok).toBe(true)
     expect(fs.readdirSync(copy.directory).filter((name) => name.includes('tmp'))).toEqual([])
   })
 
   it('that can not be written is refused with a code', async () => {
     using copy = copyBundle()
-    const judged = await validateHandoffFile(copy.envelope)
+    const judged = await judgeFile(copy.envelope)
     const file = path.join(copy.directory, 'notes.md/report.json')
-    await expect(writeFileReport(file, judged)).rejects.toMatchObject({
+    await expect(reportFile(file, judged)).rejects.toMatchObject({
       code: 'HSTORE_OUTPUT_UNWRITABLE',
     })
   })

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { validateHandoffFile } from '../../../src/contracts/csag/handoff-file.ts'
-import type { FileJudgement } from '../../../src/contracts/csag/handoff-file.ts'
 import { makeReport } from '../../../src/contracts/csag/report.ts'
+import { judgeFile } from './judge-file.ts'
+import type { JudgedFile } from './judge-file.ts'
 
 /** A cases file: mutations of one bundle with the verdict on each. */
 export interface CasesFile {
@@ -45,15 +44,14 @@ interface PatchStep {
 /** What hstore says of a case, in the form of a cases file. */
 export interface CaseOutcome {
   readonly verdict: Required<Verdict>
-  readonly judged: FileJudgement
+  readonly judged: JudgedFile
 }
 
-/** Runs one case in a copy of the bundle, and hands the directory of the copy to `use` before it is removed. */
+/** Runs one case in a copy of the bundle. */
 export async function runCase(
   folder: string,
   file: CasesFile,
   one: Pick<CsagCase, 'files' | 'patch'>,
-  use: (directory: string, outcome: CaseOutcome) => Promise<void> | void = () => undefined,
 ): Promise<CaseOutcome> {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(tmpdir(), 'csag-')))
   try {
@@ -70,16 +68,14 @@ export async function runCase(
     for (const [name, content] of Object.entries(one.files)) {
       putFile(path.join(directory, name), content)
     }
-    const judged = await validateHandoffFile(envelope)
-    const outcome = { judged, verdict: verdictOf(judged, directory) }
-    await use(directory, outcome)
-    return outcome
+    const judged = await judgeFile(envelope)
+    return { judged, verdict: verdictOf(judged, directory) }
   } finally {
     fs.rmSync(root, { recursive: true, force: true })
   }
 }
 
-function verdictOf({ judgement, envelope }: FileJudgement, directory: string): Required<Verdict> {
+function verdictOf({ judgement, envelope }: JudgedFile, directory: string): Required<Verdict> {
   const report = makeReport(judgement, directory, envelope)
   const verified = Object.entries(report.inputs).filter(([name]) => name.startsWith('artifact_'))
   return {
@@ -117,9 +113,4 @@ function applyStep(root: unknown, { op, path, value }: PatchStep): void {
   } else if (op === 'remove') delete at[last]
   else
     Object.defineProperty(at, last, { value, configurable: true, enumerable: true, writable: true })
-}
-
-/** Returns the SHA-256 of a text in hex. */
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
