@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
+import type { CidText } from '../store/cid-text.ts'
 import { decodeForm } from '../store/canonical.ts'
 import { openDirectoryBundle } from './contracts/csag/directory-bundle.ts'
 import type { HandoffEnvelope } from './contracts/csag/document.ts'
@@ -11,13 +12,15 @@ import {
   validateHandoffDocument,
 } from './contracts/csag/handoff.ts'
 import { checkEnvelope } from './contracts/csag/schema.ts'
+import { listNamedFiles } from './contracts/csag/named-files.ts'
 import { makeVirtualBundle } from './contracts/csag/virtual-bundle.ts'
 import { takenInByNode } from './bundle/lay-out.ts'
 import { storedFiles } from './bundle/stored-files.ts'
 import type { Context } from './context.ts'
 import type { Entry } from './entry/entry.ts'
 
-export type { HandoffReport } from './contracts/csag/report.ts'
+const nothing = async (): Promise<readonly string[]> => []
+
 export { makeReport, reportLines, writeReport } from './contracts/csag/report.ts'
 
 /** A verdict of the handoff profile, and the file that it is about. */
@@ -25,6 +28,8 @@ export interface Validated {
   readonly judgement: HandoffJudgement
   /** The envelope's file; undefined where there is none that can be read. */
   readonly envelope: VerifiedInput | undefined
+  /** Returns the paths that a report must not overwrite: the envelope and all that it names. */
+  readonly guarded: () => Promise<readonly string[]>
 }
 
 /**
@@ -41,31 +46,28 @@ export async function validateFile(
   const key = file === undefined ? undefined : await realpath(file)
   const bundle = await openDirectoryBundle(folder ?? (key === undefined ? '.' : path.dirname(key)))
   const judgement = await validateHandoff(bytes, bundle)
-  if (key === undefined) return { judgement, envelope: undefined }
+  const guarded = async (): Promise<readonly string[]> => [
+    ...(key === undefined ? [] : [key]),
+    ...(await listNamedFiles(judgement, bundle)),
+  ]
+  if (key === undefined) return { judgement, envelope: undefined, guarded }
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  return { judgement, envelope: { key, sha256, sizeBytes: bytes.length } }
+  return { judgement, envelope: { key, sha256, sizeBytes: bytes.length }, guarded }
 }
 
 /** Returns the verdict on a file that can't be read: one finding, as upstream gives it. */
 export function validateUnreadable(reason: string): Validated {
-  return { judgement: refuseEnvelope(reason), envelope: undefined }
+  return { judgement: refuseEnvelope(reason), envelope: undefined, guarded: nothing }
 }
 
 /** Returns the handoff profile's verdict on an entry's document, over the files that the store holds. */
 export async function validateEntry(context: Context, entry: Entry): Promise<Validated> {
   const { form } = decodeForm(await context.db.get(entry.body))
-  const files =
-    checkEnvelope(form).length > 0
-      ? new Map()
-      : (
-          await storedFiles(
-            context.db,
-            form as unknown as HandoffEnvelope,
-            await takenInByNode(context, entry),
-          )
-        ).files
-  return {
-    judgement: await validateHandoffDocument(form, makeVirtualBundle(files)),
-    envelope: undefined,
-  }
+  const isSound = checkEnvelope(form).length === 0
+  const taken = isSound ? await takenInByNode(context, entry) : new Set<CidText>()
+  const { files } = isSound
+    ? await storedFiles(context.db, form as unknown as HandoffEnvelope, taken)
+    : { files: new Map() }
+  const judgement = await validateHandoffDocument(form, makeVirtualBundle(files))
+  return { judgement, envelope: undefined, guarded: nothing }
 }

@@ -47,9 +47,7 @@ function judgeAbsent(graph: LoadedGraph, key: string): Finding[] {
 }
 
 function odd(index: string, key: string): Finding {
-  const cid = key.split('\u0000').find((part) => part.startsWith('bagu')) as
-    | CidText
-    | undefined
+  const cid = key.split('\u0000').find((part) => part.startsWith('bagu')) as CidText | undefined
   const place = cid === undefined ? {} : { cid }
   const what = key.split('\u0000').join(' ')
   return finding(

@@ -4,7 +4,10 @@ import { encodeForm, linkForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
 import type { Block } from '../../store/commit.ts'
+import { readFile } from 'node:fs/promises'
 import type { Bundle } from '../contracts/csag/bundle.ts'
+import { validateHandoffDocument } from '../contracts/csag/handoff.ts'
+import { makeVirtualBundle } from '../contracts/csag/virtual-bundle.ts'
 import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import type { Context } from '../context.ts'
 import { isStream } from '../entry/text.ts'
@@ -60,6 +63,7 @@ export async function putEnvelope(
   const read = await readEnvelopeInput(input, options.bundle)
   assertStream(read.envelope)
   assertAuthor(context, read.envelope, options.agent)
+  await assertWithoutLinks(read)
   const staged = await stageFiles(context.db.directory, read.judgement.localFiles)
   try {
     const draft = await draftOf(
@@ -81,6 +85,28 @@ export async function putEnvelope(
   } finally {
     for (const { file } of staged) await file.discard()
   }
+}
+
+/**
+ * A bundle laid out elsewhere has files where this one has links: a document whose verdict hangs on where a link leads
+ * would be refused by the gate, so it is refused here.
+ */
+async function assertWithoutLinks({ envelope, judgement }: ReadEnvelope): Promise<void> {
+  if (!judgement.advisories.some(({ code }) => code === 'HS4102')) return
+  const files = new Map(
+    judgement.localFiles.map(({ key, path, sha256, sizeBytes }) => [
+      path,
+      { sha256, sizeBytes, read: async () => readFile(key) },
+    ]),
+  )
+  const { findings } = await validateHandoffDocument(envelope, makeVirtualBundle(files))
+  const [first] = findings
+  if (first === undefined) return
+  throw new HandoffError(
+    'HSTORE_CONTRACT_BROKEN',
+    `${first.path} holds only over symbolic links: put files in their places (${first.message})`,
+    { details: { findings } },
+  )
 }
 
 /** The contract lets an id be any text; a stream's name is shown and typed. */

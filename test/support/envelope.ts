@@ -52,6 +52,7 @@ export function envelopeOf(small: SmallEnvelope): Record<string, unknown> {
               id: `${workspace}/assessment/N`,
               assessment_status: 'open',
               assessment_text: note,
+              basis_artifacts: [`${workspace}/artifact/PAPER`],
               ...created,
             },
           ],

@@ -22,14 +22,10 @@ export const validate: Verb = async (io, [target = ''], options) => {
     throw new UsageError('--profile is handoff')
   }
   const bundle = options['bundle'] as string | undefined
-  const { judgement, envelope } = await judge(io, target, bundle, options)
+  const { judgement, envelope, guarded } = await judge(io, target, bundle, options)
   const out = options['reportOut'] as string | undefined
   if (out !== undefined) {
-    const guarded = [
-      ...(envelope === undefined ? [] : [envelope.key]),
-      ...judgement.localFiles.map(({ key }) => key),
-    ]
-    await writeReport(path.resolve(io.cwd, out), judgement, envelope, guarded)
+    await writeReport(path.resolve(io.cwd, out), judgement, envelope, await guarded())
   }
   if (options.json === true) {
     await io.out(`${JSON.stringify(makeReport(judgement, io.cwd, envelope))}\n`)

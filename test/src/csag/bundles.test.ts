@@ -83,7 +83,8 @@ describe('a bundle in a directory', () => {
     using copy = copyBundle()
     const pipe = path.join(copy.directory, 'data/table.csv')
     fs.rmSync(pipe)
-    execFileSync('mkfifo', [pipe])
+    const makePipe = 'mkfifo'
+    execFileSync(makePipe, [pipe])
     const { judgement } = await judgeFile(copy.envelope)
     expect(judgement.findings.map((finding) => finding.code)).toEqual(['CSAG-H-011', 'CSAG-H-011'])
   })

@@ -1,0 +1,58 @@
+import type { Rule, RuleArea } from '../../src/rules/rule.ts'
+
+const areas: readonly (readonly [RuleArea, string, string])[] = [
+  ['codec', 'Blocks', 'Bytes, hashes and the form of entries.'],
+  ['trust', 'Signatures and trust', 'What the roster makes of an entry; [format.md](format.md), «Standing».'],
+  ['graph', 'Graph', 'How entries hang together; [format.md](format.md), «Graph».'],
+  ['contract', 'Bodies', 'Whether a body is what its kind wants.'],
+  ['artifact', 'Artifacts', 'The files that envelopes name.'],
+  ['csag', 'CSAG handoff profile', 'The rules of the handoff profile 1.0.0 under their own codes (`CSAG-…`), then hstore’s advisories on such envelopes: these stand beside the verdict and never change it.'],
+  ['turns', 'Turns', 'The contract of M8Shift turns.'],
+  ['hrc', 'Lanes', 'The contract of lanes and their handoff.'],
+  ['resume', 'Resume', 'Rules of the gate alone.'],
+]
+
+const head = `# Findings
+
+Every rule that \`verify\`, \`validate\`, \`put\` and \`resume\` know, by the code that their findings carry. A code keeps its meaning; messages may change.
+This page is made from the table of rules in the source: a test compares the two.
+
+A finding is \`{code, severity, message, path?, pointer?, cid?}\`: \`path\` in the spelling of the contract, \`pointer\` a JSON pointer, \`cid\` the block that it is about.
+
+| severity | means |
+| --- | --- |
+| \`error\` | decides: \`verify\` and \`validate\` say no, the gate says \`unsafe\` |
+| \`warning\` | asks for attention; HS2004 and HS2005 make the gate \`pending\`, HS3008 and HS3015 \`partial\` |
+| \`info\` | for the reader; HS3014 makes the gate \`partial\` |
+`
+
+/** Returns the text of docs/findings.md, before formatting, for a table of rules. */
+export function findingsPage(rules: readonly Rule[]): string {
+  const sections = areas.flatMap(([area, title, about]) => {
+    const own = rules.filter(({ where }) => where === area)
+    return own.length === 0 ? [] : [`## ${title}\n\n${about}\n\n${table(own)}`]
+  })
+  return [head, ...sections].join('\n')
+}
+
+/** Returns a table with one row a rule; a column for the contract's own names where there are any. */
+function table(rules: readonly Rule[]): string {
+  const isNamed = rules.some(({ slug }) => slug !== undefined)
+  const rows = rules.map(({ code, severity, slug, title }) => {
+    const cells = [`\`${code}\``, severity, ...(isNamed ? [slug ?? ''] : []), title]
+    return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
+  })
+  const heads = ['code', 'severity', ...(isNamed ? ['name'] : []), 'what is wrong']
+  const line = heads.map(() => '---')
+  return `| ${heads.join(' | ')} |\n| ${line.join(' | ')} |\n${rows.join('\n')}\n`
+}
+
+/** Returns a page of Markdown without what a formatter adds: the padding of table cells. */
+export function unpadded(page: string): string {
+  return page
+    .split('\n')
+    .map((line) =>
+      line.startsWith('|') ? line.replaceAll(/ {2,}\|/g, ' |').replaceAll(/-{3,}/g, '---') : line,
+    )
+    .join('\n')
+}

@@ -1,0 +1,103 @@
+import { keyPath } from '../../keys/key-ring.ts'
+import type { Signer } from '../../keys/signer.ts'
+import { openSigner } from '../../keys/signer.ts'
+import { encodeForm } from '../../store/canonical.ts'
+import type { JsonForm } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { cidTextOf } from '../../store/cid-text.ts'
+import type { Block } from '../../store/commit.ts'
+import { planRows } from '../../store/indexes.ts'
+import type { Context } from '../../src/context.ts'
+import { openContext } from '../../src/context.ts'
+import type { Payload, VerifiedEntry } from '../../src/entry/entry.ts'
+import { seal } from '../../src/entry/seal.ts'
+import { rosterDraft } from '../../src/init.ts'
+import { rowOf } from '../../src/entry/row.ts'
+import { append } from '../../src/put/append.ts'
+import { loadRosterPath } from '../../src/trust/load.ts'
+import { writePins } from '../../src/trust/pin-file.ts'
+import type { Roster } from '../../src/trust/roster.ts'
+import { rosterForm } from '../../src/trust/roster.ts'
+import { Trust } from '../../src/trust/standing.ts'
+import type { TestStore } from './store.ts'
+
+/** Returns the signer of an agent of a test store. */
+export function signerOf({ keys }: TestStore, agent: string): Promise<Signer> {
+  return openSigner(keyPath(keys, agent), undefined)
+}
+
+/** Opens a test store below its verbs. */
+export function openBelow({ store, keys }: TestStore): Promise<Context> {
+  return openContext({ folder: store, keysFolder: keys, waitMs: 5000 })
+}
+
+/** Returns a document as a body block. */
+export function bodyOf(document: object): Block {
+  const bytes = encodeForm(document as JsonForm & object)
+  return { cid: cidTextOf(bytes, 'dag-json'), bytes }
+}
+
+/**
+ * Puts an entry into a store past all that `put` would refuse, as another store's sync could bring it: well-signed, and
+ * in all indexes.
+ *
+ * @param change - What differs from an envelope without parents that begins its signer's chain.
+ */
+export async function forge(
+  store: TestStore,
+  agent: string,
+  document: object,
+  change: Partial<Payload> = {},
+): Promise<VerifiedEntry> {
+  const signer = await signerOf(store, agent)
+  await using context = await openBelow(store)
+  const { id, revision } = document as { id?: string; revision?: string }
+  const body = bodyOf(document)
+  const { entry, bytes } = seal(
+    {
+      artifacts: undefined,
+      author: agent,
+      body: body.cid,
+      kind: 'envelope',
+      name: revision,
+      parents: [],
+      prev: [],
+      refs: [],
+      roster: context.trust.rosterBody,
+      seq: 1,
+      shallow: [],
+      signer: signer.did,
+      source: undefined,
+      store: context.trust.genesis,
+      stream: `csag:${id ?? ''}`,
+      witness: false,
+      ...change,
+    },
+    signer,
+  )
+  await context.db.commit({
+    blocks: [{ cid: entry.cid, bytes }, body],
+    rows: planRows((index, key) => context.db.readRow(index, key), rowOf(entry)),
+  })
+  return entry
+}
+
+/** Makes the next version of the roster, signed by the merger and accepted, and returns its body's CID. */
+export async function amendRoster(
+  store: TestStore,
+  amend: (roster: Roster) => Partial<Roster>,
+): Promise<CidText> {
+  const signer = await signerOf(store, 'csag:agent/merger')
+  await using context = await openBelow(store)
+  const { roster, rosterBody, genesis, path } = context.trust
+  const base = { ...roster, nonce: undefined, prev: rosterBody, version: roster.version + 1 }
+  const bytes = encodeForm(rosterForm({ ...base, ...amend(base) }))
+  const body = { cid: cidTextOf(bytes, 'dag-json'), bytes }
+  const parents = (context.db.readRow('bodies', rosterBody) ?? []) as CidText[]
+  await append(context, rosterDraft(signer, body, base.version, parents), signer)
+  const pinned = path.map((accepted) => accepted.body)
+  const found = await loadRosterPath(context.db, genesis, pinned)
+  context.trust = new Trust(genesis, found)
+  await writePins(context.keysFolder, genesis, { path: found.path.map((one) => one.body) })
+  return body.cid
+}

@@ -1,0 +1,155 @@
+import { cp, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Io } from '../../src/cli/io.ts'
+import { main } from '../../src/cli/program.ts'
+
+/** A fenced block of a page. */
+export interface CodeFence {
+  /** What stands behind the first fence: the language, then whatever else. */
+  readonly info: string
+  /** The lines between the fences, each with its line end. */
+  readonly text: string
+  /** The line of the first fence in the page, from 1. */
+  readonly line: number
+}
+
+/** One command of a transcript with what it is to print and its exit code. */
+export interface Step {
+  readonly command: string
+  /** `[..]` stands for anything in a line, and on a line of its own for any lines. */
+  readonly output: readonly string[]
+  readonly exit: number
+}
+
+/** Where transcripts run: a folder, an environment and the variables set so far. */
+export interface Shell {
+  cwd: string
+  readonly env: Record<string, string | undefined>
+}
+
+/** What a command printed, on both channels together as a terminal shows it, and its exit code. */
+export interface Ran {
+  readonly printed: string
+  readonly exit: number
+}
+
+/** Returns the fenced blocks of a page of Markdown, in order. */
+export function codeFences(page: string): CodeFence[] {
+  const fences: CodeFence[] = []
+  let open: { info: string; lines: string[]; line: number } | undefined
+  for (const [i, line] of page.split('\n').entries()) {
+    if (open === undefined) {
+      const info = /^```(.+)$/.exec(line)?.[1]
+      if (info !== undefined) open = { info, lines: [], line: i + 1 }
+    } else if (line === '```') {
+      fences.push({ info: open.info, text: open.lines.join(''), line: open.line })
+      open = undefined
+    } else open.lines.push(`${line}\n`)
+  }
+  return fences
+}
+
+/** Returns the steps of a console block: each `$ ` begins one, `? N` is its exit code, the rest its output. */
+export function parseTranscript(text: string): Step[] {
+  const steps: { command: string; output: string[]; exit: number }[] = []
+  for (const line of text.trimEnd().split('\n')) {
+    const last = steps.at(-1)
+    const exit = /^\? (\d+)$/.exec(line)?.[1]
+    if (line.startsWith('$ ')) steps.push({ command: line.slice(2), output: [], exit: 0 })
+    else if (last === undefined) throw new Error(`a transcript begins with a command: ${line}`)
+    else if (exit === undefined) last.output.push(line)
+    else last.exit = Number(exit)
+  }
+  return steps
+}
+
+/** Returns whether printed text is what a transcript shows. */
+export function isShown(printed: string, shown: readonly string[]): boolean {
+  const lines = shown.map((line) =>
+    line === '[..]' ? '(?:[^\\n]*\\n)*' : `${line.split('[..]').map(escapeRegExp).join('[^\\n]*')}\\n`,
+  )
+  return new RegExp(`^${lines.join('')}$`).test(printed)
+}
+
+/**
+ * Runs one command: `hstore …` in process, `name=$(hstore …)` to keep what it prints on stdout, and as much of a shell
+ * as walk-throughs need (`cd`, `cp -r`, `cat`, `export`). `$name` is replaced, `#` begins a comment.
+ */
+export async function runCommand(shell: Shell, command: string): Promise<Ran> {
+  const assigned = /^([a-z_]+)=\$\((.*)\)$/.exec(command)
+  if (assigned === null) return runWords(shell, wordsOf(shell, command), true)
+  const [, name = '', inner = ''] = assigned
+  const ran = await runWords(shell, wordsOf(shell, inner), false)
+  shell.env[name] = ran.out.trimEnd()
+  return { printed: ran.err, exit: ran.exit }
+}
+
+async function runWords(
+  shell: Shell,
+  [program, ...args]: readonly string[],
+  isShown: boolean,
+): Promise<Ran & { readonly out: string; readonly err: string }> {
+  let printed = ''
+  let out = ''
+  let err = ''
+  const io: Io = {
+    out: (data) => {
+      const text = typeof data === 'string' ? data : Buffer.from(data).toString()
+      printed += text
+      out += text
+    },
+    err: (text) => {
+      printed += text
+      err += text
+    },
+    stdin: async () => new Uint8Array(),
+    askSecret: async () => undefined,
+    cwd: shell.cwd,
+    env: shell.env,
+    machine: 'pier',
+  }
+  const exit = program === 'hstore' ? await main(args, io) : await builtIn(shell, io, program, args)
+  return { printed: isShown ? printed : err, out, err, exit }
+}
+
+async function builtIn(
+  shell: Shell,
+  io: Io,
+  program: string | undefined,
+  args: readonly string[],
+): Promise<number> {
+  const [first = '', second = '', third = ''] = args
+  const at = (file: string): string => path.resolve(shell.cwd, file)
+  if (program === 'cd') shell.cwd = at(first)
+  else if (program === 'cp' && first === '-r') await cp(at(second), at(third), { recursive: true })
+  else if (program === 'cat') await io.out(await readFile(at(first)))
+  else if (program === 'export') {
+    const [name = '', value = ''] = first.split('=')
+    shell.env[name] = value
+  } else throw new Error(`no command of a transcript: ${program}`)
+  return 0
+}
+
+/** Splits into words at spaces; quotes keep them together, double ones replace variables as no quotes do. */
+function wordsOf(shell: Shell, command: string): string[] {
+  const words: string[] = []
+  for (const [part] of command.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)) {
+    if (part.startsWith('#')) break
+    const pieces = [...part.matchAll(/"([^"]*)"|'([^']*)'|([^"']+)/g)]
+    words.push(
+      pieces
+        .map(([, double, single, bare]) => single ?? filled(shell, double ?? bare ?? ''))
+        .join(''),
+    )
+  }
+  return words
+}
+
+function filled({ env }: Shell, text: string): string {
+  const home = text.replace(/^~(?=\/|$)/, env['HOME'] ?? '~')
+  return home.replaceAll(/\$([A-Za-z_]+)/g, (_, name: string) => env[name] ?? '')
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+}
