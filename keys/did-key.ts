@@ -1,3 +1,4 @@
+import { ArgumentError } from '../src/kernel/errors.ts'
 import { asBuffer } from '../src/kernel/bytes.ts'
 import { isPublicKey } from './ed25519.ts'
 import { KeyError } from './errors.ts'
@@ -35,10 +36,10 @@ export function isDidKey(text: unknown): text is Did {
  * Returns the did:key of a 32-byte public key.
  *
  * @throws {KeyError} `HSTORE_KEY_INVALID` when the key is of another length, weak, not canonical or not on the curve.
- * @throws {TypeError} when it is no Uint8Array.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when it is no Uint8Array.
  */
 export function formatDidKey(publicKey: Uint8Array): Did {
-  if (!(publicKey instanceof Uint8Array)) throw new TypeError('publicKey: wanted a Uint8Array')
+  if (!(publicKey instanceof Uint8Array)) throw new ArgumentError('publicKey: wanted a Uint8Array')
   if (isPublicKey(publicKey)) return `did:key:z${encode(publicKey)}` as Did
   throw new KeyError(
     'HSTORE_KEY_INVALID',

@@ -1,3 +1,4 @@
+import { ArgumentError } from '../src/kernel/errors.ts'
 import {
   createPrivateKey,
   createPublicKey,
@@ -58,10 +59,10 @@ export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Ui
  *
  * @param key - Seed of 32 bytes, or a private Ed25519 key object, which saves its making.
  * @throws {KeyError} `HSTORE_KEY_INVALID` when the key is of another length or kind.
- * @throws {TypeError} when `message` or `key` is of another type.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when `message` or `key` is of another type.
  */
 export function sign(message: Uint8Array, key: Uint8Array | KeyObject): Uint8Array {
-  if (!(message instanceof Uint8Array)) throw new TypeError('message: wanted a Uint8Array')
+  if (!(message instanceof Uint8Array)) throw new ArgumentError('message: wanted a Uint8Array')
   return Uint8Array.from(signNode(null, message, privateKeyOf(key)))
 }
 
@@ -69,14 +70,15 @@ export function sign(message: Uint8Array, key: Uint8Array | KeyObject): Uint8Arr
  * Returns the private key object of a 32-byte seed; a key object is checked and given back.
  *
  * @throws {KeyError} `HSTORE_KEY_INVALID` when it is of another length or kind.
- * @throws {TypeError} when it is neither bytes nor a key object.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when it is neither bytes nor a key object.
  */
 export function privateKeyOf(key: Uint8Array | KeyObject): KeyObject {
   if (key instanceof KeyObject) {
     if (key.type === 'private' && key.asymmetricKeyType === 'ed25519') return key
     throw new KeyError('HSTORE_KEY_INVALID', 'this is no private Ed25519 key: give one')
   }
-  if (!(key instanceof Uint8Array)) throw new TypeError('key: wanted a Uint8Array or a KeyObject')
+  if (!(key instanceof Uint8Array))
+    throw new ArgumentError('key: wanted a Uint8Array or a KeyObject')
   if (key.length !== 32) {
     throw new KeyError('HSTORE_KEY_INVALID', `a seed has 32 bytes, not ${key.length}`)
   }

@@ -1,3 +1,4 @@
+import { ArgumentError } from '../src/kernel/errors.ts'
 import { createDecipheriv } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type * as Bcrypt from 'bcrypt-pbkdf'
@@ -61,7 +62,7 @@ const CIPHERS = new Map<string, Cipher>([
  */
 export function parseOpenSSHKey(text: string | Uint8Array, passphrase?: string): ImportedKey {
   if (typeof text !== 'string' && !(text instanceof Uint8Array)) {
-    throw new TypeError('text: wanted a string or a Uint8Array')
+    throw new ArgumentError('text: wanted a string or a Uint8Array')
   }
   const { label, bytes } = parsePem(text)
   if (label !== LABEL) throw invalid(`is a file of ${label}, not of ${LABEL}`)

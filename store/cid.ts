@@ -1,3 +1,4 @@
+import { ArgumentError } from '../src/kernel/errors.ts'
 import { CID } from 'multiformats/cid'
 import { equalBytes } from '../src/kernel/bytes.ts'
 import { quoted } from './block-fault.ts'
@@ -14,7 +15,7 @@ import { StoreError } from './errors.ts'
  * @see docs/format.md, «CIDs»
  */
 export function parseCid(text: string): CID {
-  if (typeof text !== 'string') throw new TypeError(`text: wanted a string, got ${typeof text}`)
+  if (typeof text !== 'string') throw new ArgumentError(`text: wanted a string, got ${typeof text}`)
   if (isCidText(text)) return cidOfText(text)
   throw new StoreError(
     'HSTORE_CID_INVALID',
@@ -25,14 +26,14 @@ export function parseCid(text: string): CID {
 /**
  * Returns the CID of a block's bytes.
  *
- * @throws {RangeError} for a codec that hstore does not know.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` for a codec that hstore does not know.
  */
 export function cidOf(bytes: Uint8Array, codec: Codec): CID {
   if (!(bytes instanceof Uint8Array)) {
-    throw new TypeError(`bytes: wanted a Uint8Array, got ${typeof bytes}`)
+    throw new ArgumentError(`bytes: wanted a Uint8Array, got ${typeof bytes}`)
   }
   if (codec !== 'dag-json' && codec !== 'raw') {
-    throw new RangeError(`codec: wanted dag-json or raw, got ${String(codec)}`)
+    throw new ArgumentError(`codec: wanted dag-json or raw, got ${String(codec)}`)
   }
   return cidOfText(cidTextOf(bytes, codec))
 }

@@ -1,3 +1,4 @@
+import { ArgumentError } from '../src/kernel/errors.ts'
 import { isUint8Array } from 'node:util/types'
 import { CID } from 'multiformats/cid'
 import { encodeBase64 } from './base64.ts'
@@ -31,7 +32,7 @@ export function encodeBlock(value: unknown): Uint8Array {
  */
 export function decodeBlock(bytes: Uint8Array): unknown {
   if (!isUint8Array(bytes)) {
-    throw new TypeError(`bytes: wanted a Uint8Array, got ${typeof bytes}`)
+    throw new ArgumentError(`bytes: wanted a Uint8Array, got ${typeof bytes}`)
   }
   return revive(decodeForm(bytes).form)
 }

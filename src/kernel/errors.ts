@@ -22,3 +22,13 @@ export class HstoreError<Code extends string = string> extends Error {
     this.details = options.details ?? {}
   }
 }
+
+/** An argument of the wrong type at one of the public doors: a caller's mistake, with a code so that all are alike. */
+export class ArgumentError extends HstoreError<'HSTORE_ARGUMENT_INVALID'> {
+  override readonly name = 'ArgumentError'
+
+  /** @param message - The argument's name, what was wanted and what came. */
+  constructor(message: string) {
+    super('HSTORE_ARGUMENT_INVALID', message)
+  }
+}

@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../src/kernel/errors.ts'
 import * as fc from 'fast-check'
 import { base58btc } from 'multiformats/bases/base58'
 import { describe, expect, it } from 'vitest'
@@ -86,7 +87,7 @@ describe('formatDidKey', () => {
     }
   })
 
-  it('throws a TypeError for what is no bytes', () => {
-    expect(() => formatDidKey('z6Mk' as never)).toThrow(TypeError)
+  it('throws HSTORE_ARGUMENT_INVALID for what is no bytes', () => {
+    expect(() => formatDidKey('z6Mk' as never)).toThrow(ArgumentError)
   })
 })

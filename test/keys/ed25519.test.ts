@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../src/kernel/errors.ts'
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { Point } from '@noble/ed25519'
 import * as fc from 'fast-check'
@@ -202,10 +203,10 @@ describe('sign', () => {
   })
 
   it.each([undefined, null, 'text', 1, [], new ArrayBuffer(32)])(
-    'throws a TypeError for %s, a mistake of the caller',
+    'throws HSTORE_ARGUMENT_INVALID for %s, a mistake of the caller',
     (value) => {
-      expect(() => sign(value as never, seed)).toThrow(TypeError)
-      expect(() => sign(message, value as never)).toThrow(TypeError)
+      expect(() => sign(value as never, seed)).toThrow(ArgumentError)
+      expect(() => sign(message, value as never)).toThrow(ArgumentError)
     },
   )
 

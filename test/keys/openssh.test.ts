@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../src/kernel/errors.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -127,7 +128,7 @@ describe('hostile files', () => {
     expect(codeOf(() => parseOpenSSHKey(formatPkcs8(seed)))).toBe(invalid)
     expect(codeOf(() => parseOpenSSHKey(formatOpenSSHPublicKey(publicKey, 'c')))).toBe(invalid)
     expect(codeOf(() => parseOpenSSHKey(''))).toBe(invalid)
-    expect(() => parseOpenSSHKey(undefined as never)).toThrow(TypeError)
+    expect(() => parseOpenSSHKey(undefined as never)).toThrow(ArgumentError)
   })
 
   it('gives a coded error for whatever bytes', () => {

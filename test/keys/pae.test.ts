@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../src/kernel/errors.ts'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pae } from '../../keys/pae.ts'
@@ -32,8 +33,8 @@ describe('pae', () => {
     expect(pae('t', Buffer.from('b')).constructor).toBe(Uint8Array)
   })
 
-  it('throws a TypeError for other types', () => {
-    expect(() => pae(undefined as never, new Uint8Array())).toThrow(TypeError)
-    expect(() => pae('t', 'body' as never)).toThrow(TypeError)
+  it('throws HSTORE_ARGUMENT_INVALID for other types', () => {
+    expect(() => pae(undefined as never, new Uint8Array())).toThrow(ArgumentError)
+    expect(() => pae('t', 'body' as never)).toThrow(ArgumentError)
   })
 })

@@ -107,7 +107,11 @@ describe('entries in fixtures/entries/invalid', () => {
   it.each(invalid)('$file: $about', (fixture) => {
     expect(cid('dag-json', fixture.block)).toBe(fixture.cid)
     const { code, reason, pointers } = fixture
-    expect(judge(fixture)).toEqual({ code, ...(reason && { reason }), ...(pointers && { pointers: [...pointers].sort() }) })
+    expect(judge(fixture)).toEqual({
+      code,
+      ...(reason && { reason }),
+      ...(pointers && { pointers: [...pointers].sort() }),
+    })
   })
 
   it('has a fault for every key of an entry, and each told once', () => {
@@ -140,7 +144,8 @@ describe('docs/format.md', () => {
   })
 
   it('gives every block of the example its CID and size', () => {
-    const rows = sectionOf('## A worked example').match(/^\| `?[a-z ]+`? +\| `ba[^|]+\|[^|]+\|/gm) ?? []
+    const rows =
+      sectionOf('## A worked example').match(/^\| `?[a-z ]+`? +\| `ba[^|]+\|[^|]+\|/gm) ?? []
     const told = rows.map((row) => row.split('|').map((cell) => cell.trim().replaceAll('`', '')))
     expect(told.map(([, name, address, size]) => [name, address, size])).toEqual(
       example.map((block) => [block.name, block.cid, String(Buffer.byteLength(block.text))]),
@@ -152,7 +157,13 @@ describe('docs/format.md', () => {
     const block = Buffer.from(text)
     const signed = signedBytes(block.subarray(11, -112))
     expect(page).toContain(`DSSEv1 40 ${entryType} ${block.length - 123} {"artifacts"`)
-    expect(page).toContain(signed.subarray(0, 64).toString('hex').replaceAll(/(..)(?=.)/g, '$1 ').slice(0, 47))
+    expect(page).toContain(
+      signed
+        .subarray(0, 64)
+        .toString('hex')
+        .replaceAll(/(..)(?=.)/g, '$1 ')
+        .slice(0, 47),
+    )
     const signature = /"bytes":"([^"]{86})"/.exec(text)![1]!
     expect(page).toContain(Buffer.from(signature, 'base64').toString('hex'))
     expect(page).toContain(seeds.one)
@@ -161,7 +172,10 @@ describe('docs/format.md', () => {
 
   it('describes a store that hstore opens and verifies', async () => {
     const folder = await makeTempFolder()
-    const blocks = example.map(({ cid: address, text }) => ({ cid: address as CidText, bytes: new Uint8Array(Buffer.from(text)) }))
+    const blocks = example.map(({ cid: address, text }) => ({
+      cid: address as CidText,
+      bytes: new Uint8Array(Buffer.from(text)),
+    }))
     const entries = blocks
       .filter((_, i) => example[i]!.name.endsWith('entry'))
       .map((block) => findVerified(decodeEntry(block.cid, block.bytes))!)

@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../src/kernel/errors.ts'
 import { CID } from 'multiformats/cid'
 import { describe, expect, it } from 'vitest'
 import { encodeCid, readCid } from '../../store/cid-bytes.ts'
@@ -60,7 +61,7 @@ describe('parseCid', () => {
   })
 
   it.each([undefined, null, 1, {}, ['x'], CID.parse(json)])('wants a string (%#)', (text) => {
-    expect(() => parseCid(text as string)).toThrow(TypeError)
+    expect(() => parseCid(text as string)).toThrow(ArgumentError)
     expect(isCidText(text)).toBe(false)
   })
 
@@ -79,8 +80,8 @@ describe('cidOf', () => {
   })
 
   it('wants bytes and a codec that it knows', () => {
-    expect(() => cidOf('{}' as never, 'raw')).toThrow(TypeError)
-    expect(() => cidOf(utf8('{}'), 'dag-cbor' as never)).toThrow(RangeError)
+    expect(() => cidOf('{}' as never, 'raw')).toThrow(ArgumentError)
+    expect(() => cidOf(utf8('{}'), 'dag-cbor' as never)).toThrow(ArgumentError)
   })
 })
 

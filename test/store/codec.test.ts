@@ -1,3 +1,4 @@
+import { ArgumentError } from '../../src/kernel/errors.ts'
 import * as dagJson from '@ipld/dag-json'
 import { base36 } from 'multiformats/bases/base36'
 import { CID } from 'multiformats/cid'
@@ -62,7 +63,7 @@ describe('decodeBlock', () => {
   it.each([undefined, null, 'text', {}, [1], new ArrayBuffer(2), new Uint16Array(1)])(
     'wants bytes, not %j',
     (bytes) => {
-      expect(() => decodeBlock(bytes as Uint8Array)).toThrow(TypeError)
+      expect(() => decodeBlock(bytes as Uint8Array)).toThrow(ArgumentError)
     },
   )
 })

@@ -2,11 +2,19 @@ import type { Rule, RuleArea } from '../../src/rules/rule.ts'
 
 const areas: readonly (readonly [RuleArea, string, string])[] = [
   ['codec', 'Blocks', 'Bytes, hashes and the form of entries.'],
-  ['trust', 'Signatures and trust', 'What the roster makes of an entry; [format.md](format.md), «Standing».'],
+  [
+    'trust',
+    'Signatures and trust',
+    'What the roster makes of an entry; [format.md](format.md), «Standing».',
+  ],
   ['graph', 'Graph', 'How entries hang together; [format.md](format.md), «Graph».'],
   ['contract', 'Bodies', 'Whether a body is what its kind wants.'],
   ['artifact', 'Artifacts', 'The files that envelopes name.'],
-  ['csag', 'CSAG handoff profile', 'The rules of the handoff profile 1.0.0 under their own codes (`CSAG-…`), then hstore’s advisories on such envelopes: these stand beside the verdict and never change it.'],
+  [
+    'csag',
+    'CSAG handoff profile',
+    'The rules of the handoff profile 1.0.0 under their own codes (`CSAG-…`), then hstore’s advisories on such envelopes: these stand beside the verdict and never change it.',
+  ],
   ['turns', 'Turns', 'The contract of M8Shift turns.'],
   ['hrc', 'Lanes', 'The contract of lanes and their handoff.'],
   ['resume', 'Resume', 'Rules of the gate alone.'],

@@ -66,7 +66,9 @@ export function parseTranscript(text: string): Step[] {
 /** Returns whether printed text is what a transcript shows. */
 export function isShown(printed: string, shown: readonly string[]): boolean {
   const lines = shown.map((line) =>
-    line === '[..]' ? '(?:[^\\n]*\\n)*' : `${line.split('[..]').map(escapeRegExp).join('[^\\n]*')}\\n`,
+    line === '[..]'
+      ? '(?:[^\\n]*\\n)*'
+      : `${line.split('[..]').map(escapeRegExp).join('[^\\n]*')}\\n`,
   )
   return new RegExp(`^${lines.join('')}$`).test(printed)
 }
