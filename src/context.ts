@@ -10,9 +10,9 @@ import { RecentMap } from './kernel/recent-map.ts'
 import { Marks } from './marks.ts'
 import type { StoreConfig } from './store-folder.ts'
 import { readConfig } from './store-folder.ts'
-import { loadRosterPath } from './trust/load.ts'
+import { loadTrust } from './trust/load.ts'
 import { findPins, readMarkSecret, writePins } from './trust/pin-file.ts'
-import { Trust } from './trust/standing.ts'
+import type { Trust } from './trust/standing.ts'
 
 /** How a store is opened. */
 export interface ContextOptions {
@@ -54,18 +54,9 @@ export async function openContext(options: ContextOptions): Promise<Context> {
   const secret = await readMarkSecret(keysFolder)
   const db = await openDatabase(folder, { waitMs })
   try {
-    const found = await loadRosterPath(db, config.genesis, pins?.path ?? [config.genesis])
-    if (pins === undefined || found.path.length > pins.path.length) {
-      await writePins(keysFolder, config.genesis, { path: found.path.map(({ body }) => body) })
-    }
-    return makeContext({
-      folder,
-      keysFolder,
-      config,
-      db,
-      secret,
-      trust: new Trust(config.genesis, found),
-    })
+    const loaded = await loadTrust(db, config.genesis, pins)
+    if (loaded.pins !== pins) await writePins(keysFolder, config.genesis, loaded.pins)
+    return makeContext({ folder, keysFolder, config, db, secret, trust: loaded.trust })
   } catch (error) {
     await db.close()
     throw error

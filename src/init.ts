@@ -58,7 +58,7 @@ export async function initStore(options: InitOptions): Promise<Made> {
   const secret = await readMarkSecret(keysFolder)
   const cutShort = await findCutShort(db, folder, signer)
   const genesis = cutShort ?? (await sealGenesis(options, db, secret))
-  await writePins(keysFolder, genesis, { path: [genesis] })
+  await writePins(keysFolder, genesis, { path: [genesis], heads: [] })
   await writeConfig(folder, { format: 1, genesis, agent })
   return { genesis }
 }
@@ -72,7 +72,7 @@ async function sealGenesis(
   const bytes = encodeForm(rosterForm(roster))
   const genesis = cidTextOf(bytes, 'dag-json')
   const config = { format: 1, genesis, agent } as const
-  const trust = new Trust(genesis, { path: [{ body: genesis, roster }], fork: [] })
+  const trust = new Trust(genesis, [genesis], roster, [])
   const context = makeContext({ folder, keysFolder, config, db, secret, trust })
   await append(context, rosterDraft(signer, { cid: genesis, bytes }, 0, []), signer)
   return genesis

@@ -8,11 +8,11 @@ import { HandoffError } from './errors.ts'
 import { assertAgent, newKey, rosterDraft } from './init.ts'
 import { compareUtf8 } from './kernel/bytes.ts'
 import { append } from './put/append.ts'
-import { loadRosterPath } from './trust/load.ts'
+import { loadTrust } from './trust/load.ts'
 import { writePins } from './trust/pin-file.ts'
 import type { Agent, Roster } from './trust/roster.ts'
 import { rosterForm } from './trust/roster.ts'
-import { Trust } from './trust/standing.ts'
+import type { Trust } from './trust/standing.ts'
 
 /**
  * Gives an agent a key, as the next roster version signed by the one root; the same key again changes nothing.
@@ -58,12 +58,10 @@ export async function addToRoster(
 
 /** Takes over the path that the store's roster entries now give, and pins it beside the keys. */
 async function accept(context: Context): Promise<void> {
-  const pinned = context.trust.path.map(({ body }) => body)
-  const found = await loadRosterPath(context.db, context.trust.genesis, pinned)
-  context.trust = new Trust(context.trust.genesis, found)
-  await writePins(context.keysFolder, context.trust.genesis, {
-    path: found.path.map(({ body }) => body),
-  })
+  const { genesis, path } = context.trust
+  const { trust, pins } = await loadTrust(context.db, genesis, { path, heads: [] })
+  context.trust = trust
+  await writePins(context.keysFolder, genesis, pins)
 }
 
 function isThere(trust: Trust, agent: string, did: string): boolean {

@@ -7,19 +7,60 @@ import type { Database } from '../../store/database.ts'
 import { entryPrefix, parseEntryKey } from '../../store/keyspace.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { HandoffError } from '../errors.ts'
+import type { Pins } from './pin-file.ts'
+import { Trust } from './standing.ts'
 import type { RosterPath } from './path.ts'
 import { acceptPath, gatherCandidates } from './path.ts'
 import { readRoster } from './read-roster.ts'
 import type { Roster } from './roster.ts'
 
+/** What the store's rosters come to, and what to pin beside the keys. */
+export interface LoadedTrust {
+  readonly trust: Trust
+  readonly pins: Pins
+}
+
 /**
- * Returns the accepted path of rosters in a store, computed from its blocks.
+ * Returns the trust that a store's rosters give, held against what this user accepted before.
  *
- * @param pinned - The path that this user has accepted; the store's has to contain it.
- * @throws {HandoffError} `HSTORE_ROSTER_ROLLBACK` when the store's path ends before `pinned` does, or leaves it, naming
- * the damaged block where that is the reason.
+ * Where the roster stream has not moved since, the pinned path is the answer: its bodies are named by their bytes, so
+ * none of the signatures that led there has to be checked again.
+ *
+ * @throws {HandoffError} `HSTORE_ROSTER_ROLLBACK` when the store's path ends before the pinned one does, or leaves it,
+ * naming the damaged block where that is the reason.
  */
-export async function loadRosterPath(
+export async function loadTrust(
+  db: Database,
+  genesis: CidText,
+  pins: Pins | undefined,
+): Promise<LoadedTrust> {
+  const heads = (db.readRow('heads', 'roster') ?? []) as readonly CidText[]
+  const known =
+    pins?.heads.join() === heads.join() ? await findPinned(db, genesis, pins) : undefined
+  if (known !== undefined && pins !== undefined) return { trust: known, pins }
+  const { path, fork } = await loadRosterPath(db, genesis, pins?.path ?? [genesis])
+  const bodies = path.map(({ body }) => body)
+  const trust = new Trust(genesis, bodies, path.at(-1)!.roster, fork)
+  return { trust, pins: { path: trust.path, heads: fork.length > 0 ? [] : heads } }
+}
+
+async function findPinned(
+  db: Database,
+  genesis: CidText,
+  { path }: Pins,
+): Promise<Trust | undefined> {
+  const body = path.at(-1)
+  const roster = body === undefined ? undefined : await readOr([], () => rosterOf(db, body))
+  if (roster === undefined || roster.version !== path.length - 1) return undefined
+  return new Trust(genesis, path, roster, [])
+}
+
+async function rosterOf(db: Database, body: CidText): Promise<Roster> {
+  return readRoster(decodeForm(await db.get(body)).form)
+}
+
+/** The accepted path, computed from the blocks of the roster stream. */
+async function loadRosterPath(
   db: Database,
   genesis: CidText,
   pinned: readonly CidText[],
@@ -28,7 +69,7 @@ export async function loadRosterPath(
   const entries = await readRosterEntries(db, damage)
   const rosters = new Map<CidText, Roster>()
   for (const body of new Set(entries.map((entry) => entry.body))) {
-    const roster = await readOr(damage, async () => readRoster(decodeForm(await db.get(body)).form))
+    const roster = await readOr(damage, () => rosterOf(db, body))
     if (roster !== undefined) rosters.set(body, roster)
   }
   const candidates = gatherCandidates(entries, (body) => rosters.get(body))

@@ -9,6 +9,8 @@ import { parseObject, writeDurably } from '../store-folder.ts'
 /** The path of rosters that this user has accepted for one genesis, genesis first. */
 export interface Pins {
   readonly path: readonly CidText[]
+  /** The heads of the roster stream when the path was computed; none while two rosters stand against each other. */
+  readonly heads: readonly CidText[]
 }
 
 function pinFile(keysFolder: string, genesis: CidText): string {
@@ -24,19 +26,23 @@ export async function findPins(keysFolder: string, genesis: CidText): Promise<Pi
   const file = pinFile(keysFolder, genesis)
   const text = await readText(file)
   if (text === undefined) return undefined
-  const { path: pinned } = parseObject(text)
-  if (!Array.isArray(pinned) || pinned[0] !== genesis || !pinned.every(isCidText)) {
+  const { path: pinned, heads } = parseObject(text)
+  if (!areCids(pinned) || pinned[0] !== genesis || !areCids(heads)) {
     throw new HandoffError(
       'HSTORE_TRUST_DAMAGED',
       `${file} is damaged: restore it, or remove it and accept the store again with --genesis`,
     )
   }
-  return { path: pinned }
+  return { path: pinned, heads }
+}
+
+function areCids(value: unknown): value is CidText[] {
+  return Array.isArray(value) && value.every(isCidText)
 }
 
 /** Writes the pinned path for a genesis, synced to disk. */
 export async function writePins(keysFolder: string, genesis: CidText, pins: Pins): Promise<void> {
-  const text = `${JSON.stringify({ genesis, path: pins.path }, null, 2)}\n`
+  const text = `${JSON.stringify({ genesis, path: pins.path, heads: pins.heads }, null, 2)}\n`
   await writeDurably(pinFile(keysFolder, genesis), text, 0o600)
 }
 

@@ -1,6 +1,5 @@
 import type { Entry } from '../entry/entry.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import type { Accepted, RosterPath } from './path.ts'
 import type { KeyHolder, Roster } from './roster.ts'
 import { fitsPattern, keysOf } from './roster.ts'
 
@@ -17,28 +16,33 @@ export type Claim = Pick<Entry, 'author' | 'kind' | 'signer' | 'stream'>
 /** The rosters that a store goes by. Judges entries; knows no file and no clock. */
 export class Trust {
   readonly genesis: CidText
-  readonly path: readonly Accepted[]
+  /** The bodies of the accepted rosters, genesis first. */
+  readonly path: readonly CidText[]
+  /** The highest accepted roster: it alone judges. */
+  readonly roster: Roster
+  /** Two or more bodies that are accepted at one version: everything stops until the roots decide. */
   readonly fork: readonly CidText[]
   readonly #keys: ReadonlyMap<string, KeyHolder>
   readonly #bodies: ReadonlySet<CidText>
 
-  constructor(genesis: CidText, { path, fork }: RosterPath) {
+  constructor(
+    genesis: CidText,
+    path: readonly CidText[],
+    roster: Roster,
+    fork: readonly CidText[],
+  ) {
     if (path.length === 0) throw new RangeError('path: wanted the genesis roster, got nothing')
     this.genesis = genesis
     this.path = path
+    this.roster = roster
     this.fork = fork
-    this.#keys = keysOf(this.roster)
-    this.#bodies = new Set(path.map(({ body }) => body))
-  }
-
-  /** The highest accepted roster: it alone judges. */
-  get roster(): Roster {
-    return this.path.at(-1)!.roster
+    this.#keys = keysOf(roster)
+    this.#bodies = new Set(path)
   }
 
   /** The body of the highest accepted roster. */
   get rosterBody(): CidText {
-    return this.path.at(-1)!.body
+    return this.path.at(-1)!
   }
 
   /** Returns whose key `did` is, or undefined for a key that the roster does not know. */

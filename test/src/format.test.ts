@@ -8,7 +8,7 @@ import { decodeEntry } from '../../src/entry/decode.ts'
 import { findVerified } from '../../src/entry/verify.ts'
 import { HstoreError } from '../../src/kernel/errors.ts'
 import { openStore } from '../../src/open-store.ts'
-import { rowOf } from '../../src/put/append.ts'
+import { rowOf } from '../../src/entry/row.ts'
 import { writeConfig } from '../../src/store-folder.ts'
 import { codeFences } from '../support/transcript.ts'
 import type { Json } from '../support/second-implementation.ts'
@@ -114,7 +114,7 @@ describe('entries in fixtures/entries/invalid', () => {
     })
   })
 
-  it('has a fault for every key of an entry, and each told once', () => {
+  it('has a fault for every key of an entry', () => {
     const at = new Set(invalid.flatMap(({ pointers }) => pointers ?? []))
     for (const key of keysOfPage()) expect(at).toContain(`/payload/${key}`)
     expect(invalid.length).toBeGreaterThanOrEqual(40)
@@ -122,10 +122,12 @@ describe('entries in fixtures/entries/invalid', () => {
 
   it('has every reason of the codec that a file of text can show', () => {
     const reasons = new Set(invalid.flatMap(({ reason }) => reason ?? []))
-    const told = new Set(sectionOf('### Reasons').match(/(?<=\| |, )`[a-z0-9-]+`/g))
+    const told = new Set(
+      rowsOf('### Reasons').flatMap(([, cell]) => cell?.match(/[a-z0-9-]+/g) ?? []),
+    )
     const other = ['not-utf8', 'not-plain-data', 'too-large']
     for (const reason of told) {
-      if (!other.includes(reason.slice(1, -1))) expect(reasons).toContain(reason.slice(1, -1))
+      if (!other.includes(reason)) expect(reasons).toContain(reason)
     }
   })
 })
