@@ -35,6 +35,8 @@ export interface Context extends AsyncDisposable {
   readonly marks: Marks
   /** The accepted rosters; replaced when a new version is accepted. */
   trust: Trust
+  /** Heads of streams whose index names an entry that is not valid, by stream and index row. */
+  readonly oddHeads: RecentMap<readonly CidText[]>
   /** Entries read and verified lately. */
   readonly recent: RecentMap<VerifiedEntry>
 }
@@ -77,6 +79,7 @@ export function makeContext(parts: {
     ...rest,
     db,
     marks: new Marks(db, secret),
+    oddHeads: new RecentMap(64),
     recent: new RecentMap(4096),
     [Symbol.asyncDispose]: () => db.close(),
   }

@@ -1,12 +1,7 @@
 import type { CidText } from './cid-text.ts'
+import type { Block } from './block.ts'
 import type { IndexName } from './keyspace.ts'
 import { rowKey } from './keyspace.ts'
-
-/** A block to store. */
-export interface Block {
-  readonly cid: CidText
-  readonly bytes: Uint8Array
-}
 
 /** A row to set; `values` undefined deletes it. */
 export interface RowChange {

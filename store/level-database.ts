@@ -1,5 +1,6 @@
 import type { AbstractChainedBatchWriteOptions } from 'abstract-level'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
+import { isHashed } from './block.ts'
 import type { BlockRead, BlockReader, ScannedBlock } from './block-store.ts'
 import type { CidText } from './cid-text.ts'
 import type { Change, WriteGroup } from './commit.ts'
@@ -82,8 +83,9 @@ export class LevelDatabase implements Database {
 
   commit(change: Change): Promise<void> {
     if (this.#closing !== undefined) return Promise.reject(this.#closed())
-    for (const { cid, bytes } of change.blocks) {
-      if (!isSound(cid, bytes)) {
+    for (const block of change.blocks) {
+      const { cid, bytes } = block
+      if (!isHashed(block) && !isSound(cid, bytes)) {
         const message = `block ${cid}: the bytes given do not hash to it, nothing was written`
         return Promise.reject(new StoreError('HSTORE_BLOCK_CORRUPT', message, { details: { cid } }))
       }

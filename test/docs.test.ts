@@ -1,17 +1,221 @@
 import { readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { cp, mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { exitOf } from '../src/cli/exit-codes.ts'
 import type { VerbSpec } from '../src/cli/verb-table.ts'
 import { globalOptions, verbs } from '../src/cli/verb-table.ts'
 import { rules } from '../src/rules/table.ts'
+import { compileExamples, run } from './support/compile-examples.ts'
 import { findingsPage, unpadded } from './support/findings-page.ts'
 import { historyBundle } from './support/history.ts'
-import { makeTempFolder } from './support/temp-folder.ts'
+import { makeSharedFolder } from './support/store.ts'
 import type { Shell } from './support/transcript.ts'
 import { codeFences, isShown, parseTranscript, runCommand } from './support/transcript.ts'
-import { cp } from 'node:fs/promises'
 
-const root = fileURLToPath(new URL('../', import.meta.url))
-const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8')
+const pages = ['README.md', 'docs/cli.md', 'docs/trust.md'] as const
+
+function read(file: string): string {
+  return readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), 'utf8')
+}
+
+/** Returns a shell in a folder that holds the worked history and nothing else. */
+async function makeShell(): Promise<Shell> {
+  const home = await makeSharedFolder()
+  await mkdir(`${home}/work`)
+  await cp(historyBundle, `${home}/work`, { recursive: true })
+  return { cwd: `${home}/work`, env: { HOME: home } }
+}
+
+describe.each(pages)('transcripts of %s', (file) => {
+  const fences = codeFences(read(file)).filter(({ info }) => info === 'console')
+  let shell: Shell
+  beforeAll(async () => {
+    shell = await makeShell()
+  })
+
+  it.each(fences)('line $line', async ({ text }) => {
+    for (const { command, output, exit } of parseTranscript(text)) {
+      const ran = await runCommand(shell, command)
+      const isRight = ran.exit === exit && isShown(ran.printed, output)
+      expect(isRight || `$ ${command}\n${ran.printed}? ${ran.exit}`, command).toBe(true)
+    }
+  })
+
+  it('are there', () => {
+    expect(fences.length).toBeGreaterThan(0)
+  })
+})
+
+describe('a transcript', () => {
+  it('is not shown by other output, more of it, or less', () => {
+    expect(isShown('one\ntwo\n', ['one', 'two'])).toBe(true)
+    expect(isShown('one\ntwo\n', ['one'])).toBe(false)
+    expect(isShown('one\n', ['one', 'two'])).toBe(false)
+    expect(isShown('a(b) c\n', ['a(b) [..]'])).toBe(true)
+    expect(isShown('a(b) c\nd\n', ['a(b) [..]'])).toBe(false)
+    expect(isShown('one\ntwo\nthree\n', ['one', '[..]', 'three'])).toBe(true)
+    expect(isShown('one\nthree\n', ['one', '[..]', 'three'])).toBe(true)
+    expect(isShown('one\ntwo\n', ['one', '[..]', 'three'])).toBe(false)
+  })
+
+  it('takes commands, outputs and exit codes apart', () => {
+    expect(parseTranscript('$ one\nout\n? 3\n$ two\n')).toEqual([
+      { command: 'one', output: ['out'], exit: 3 },
+      { command: 'two', output: [], exit: 0 },
+    ])
+    expect(() => parseTranscript('out\n')).toThrow('begins with a command')
+  })
+})
+
+describe('docs/cli.md', () => {
+  const page = read('docs/cli.md')
+  const rows = new Map(
+    [...page.matchAll(/^\| `(HSTORE_[A-Z_]+)` +\| (\d) /gm)].map(([, code, exit]) => [
+      code!,
+      exit!,
+    ]),
+  )
+  const sources = ['src/cli/exit-codes.ts', 'src/errors.ts', 'store/errors.ts', 'keys/errors.ts']
+  const codes = new Set(sources.flatMap((file) => read(file).match(/\bHSTORE_[A-Z_]+/g) ?? []))
+
+  it.each([...codes])('lists %s with its exit code', (code) => {
+    expect(exitOf(code)).toBeDefined()
+    expect(rows.get(code)).toBe(String(exitOf(code)))
+  })
+
+  it('lists no code that is none', () => {
+    expect([...rows.keys()].filter((code) => !codes.has(code))).toEqual(['HSTORE_BUG'])
+    expect(rows.get('HSTORE_BUG')).toBe('1')
+  })
+
+  it('has a section for every verb and a row for every option', () => {
+    for (const { path, spec } of allVerbs(verbs, 'hstore')) {
+      const section = sectionOf(page, path)
+      expect(section, path).toBeDefined()
+      for (const [flags] of spec.options ?? []) expect(section, path).toContain(`\`${flags}\``)
+    }
+    for (const [flags] of globalOptions)
+      expect(sectionOf(page, 'Everywhere')).toContain(`\`${flags}\``)
+  })
+
+  it('lists the keys of each JSON document, and no others', async () => {
+    const shell = await makeShell()
+    const printed = async (command: string): Promise<Record<string, unknown>> =>
+      JSON.parse((await runCommand(shell, command)).printed.split('\n')[0]!)
+    const ref = 'csag:handoff/tide-gauge'
+    const documents = [
+      await printed('hstore init --as csag:agent/agent-a --no-passphrase --json'),
+      await printed('hstore key show csag:agent/agent-a --json'),
+      await printed('hstore put r0001.json --json'),
+      await printed(`hstore get ${ref} --json`),
+      await printed(`hstore verify --json`),
+      await printed(`hstore resume ${ref} --json`),
+      await printed(`hstore log ${ref} --json`),
+      await printed(`hstore show ${ref} --json`),
+      await printed(`hstore heads --json`),
+      await printed('hstore roster show --json'),
+      await printed('hstore validate r0001.json --json'),
+    ]
+    for (const { schema, ...keys } of documents) {
+      const row = page
+        .split('\n')
+        .find((line) =>
+          line.startsWith(schema === undefined ? '| (`validate`)' : `| \`${String(schema)}\``),
+        )
+      const told = new Set(row?.match(/(?<=`)[a-z_A-Z]+(?=`)/g))
+      for (const key of Object.keys(keys)) expect(told, String(schema)).toContain(key)
+    }
+  })
+})
+
+describe('docs/library.md', () => {
+  const fences = codeFences(read('docs/library.md'))
+  const examples = fences.filter(({ info }) => info === 'ts')
+  let folder = ''
+  let programs: readonly string[] = []
+  beforeAll(async () => {
+    folder = await makeSharedFolder()
+    await cp(historyBundle, `${folder}/bundle`, { recursive: true })
+    programs = await compileExamples(
+      folder,
+      examples.map(({ text }) => text),
+    )
+  })
+
+  it.each(examples.map((fence, i) => ({ ...fence, i })))(
+    'the example in line $line',
+    ({ i, line }) => {
+      const shown = fences.find((fence) => fence.info === 'text' && fence.line > line)
+      const printed = run(programs[i]!, [], folder)
+      const isRight = isShown(printed, shown?.text.trimEnd().split('\n') ?? [])
+      expect(isRight || printed).toBe(true)
+    },
+  )
+})
+
+describe('docs/findings.md', () => {
+  it('is what the table of rules gives', () => {
+    expect(unpadded(read('docs/findings.md'))).toBe(unpadded(findingsPage(rules)))
+  })
+})
+
+describe('the pages', () => {
+  const all = [
+    ...pages,
+    'docs/concepts.md',
+    'docs/findings.md',
+    'docs/format.md',
+    'docs/library.md',
+    'docs/threat-model.md',
+    'SECURITY.md',
+    'CONTRIBUTING.md',
+    'fixtures/entries/README.md',
+  ]
+
+  it.each(all)('%s links to what is there', (file) => {
+    for (const [, target = ''] of read(file).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue
+      const [to = '', anchor] = target.split('#')
+      const base = new URL(`../${file}`, import.meta.url)
+      const text = readFileSync(fileURLToPath(new URL(to === '' ? base : to, base)), {
+        encoding: 'utf8',
+        flag: 'r',
+      })
+      if (anchor !== undefined) expect(anchorsOf(text), target).toContain(anchor)
+    }
+  })
+
+  it('README.md is short', () => {
+    expect(read('README.md').split('\n').length).toBeLessThan(200)
+  })
+})
+
+/** Returns the anchors that GitHub gives the headings of a page. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function sectionOf(text: string, title: string): string | undefined {
+  const from = text.search(new RegExp(`^#{2,3} ${title}$`, 'm'))
+  if (from < 0) return undefined
+  const rest = text.slice(text.indexOf('\n', from))
+  const end = rest.search(/^#{2,3} /m)
+  return end < 0 ? rest : rest.slice(0, end)
+}
+
+function* allVerbs(
+  specs: readonly VerbSpec[],
+  before: string,
+): Generator<{ readonly path: string; readonly spec: VerbSpec }> {
+  for (const spec of specs) {
+    const path = `${before} ${spec.name}`
+    yield { path, spec }
+    yield* allVerbs(spec.verbs ?? [], path)
+  }
+}

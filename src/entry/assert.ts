@@ -38,7 +38,7 @@ export function readEntryForm(form: FormMap): Door {
   const payload = own(form, 'payload')
   if (!isMap(payload)) return { faults: [{ pointer: '/payload', message: 'is not a map' }] }
   const version = own(payload, 'v')
-  if (version !== 1 && typeof version === 'number') return { newer: version }
+  if (typeof version === 'number' && version > 1) return { newer: version }
   const reader = new Reader(payload)
   const read = readPayload(reader)
   if (version !== 1) reader.fault('v', 'is not 1')
@@ -163,9 +163,9 @@ class Reader {
   }
 
   names(key: string): string[] {
-    const names = this.list(key, maxLinks, false).filter((item) => typeof item === 'string')
-    if (names.length !== this.list(key, maxLinks, false).length)
-      this.fault(key, 'holds what is no text')
+    const items = this.list(key, maxLinks, false)
+    const names = items.filter((item) => typeof item === 'string')
+    if (names.length !== items.length) this.fault(key, 'holds what is no text')
     if (!ascends(names, compareUtf8)) this.fault(key, 'is unsorted or repeats a name')
     return names
   }

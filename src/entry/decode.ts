@@ -1,7 +1,6 @@
 import { decodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import { cidTextOf } from '../../store/cid-text.ts'
 import { HandoffError } from '../errors.ts'
 import type { Fault } from './assert.ts'
 import { readEntryForm } from './assert.ts'
@@ -46,11 +45,6 @@ export function entryOfForm(
 /** Returns whether a decoded block is meant as an entry, well-formed or not. */
 export function looksLikeEntry(form: { readonly [key: string]: JsonForm }): boolean {
   return Object.hasOwn(form, 'payload') || Object.hasOwn(form, 'sig')
-}
-
-/** Returns the CID of an entry's block. */
-export function entryCid(bytes: Uint8Array): CidText {
-  return cidTextOf(bytes, 'dag-json')
 }
 
 function invalid(cid: CidText, faults: readonly Fault[]): HandoffError {

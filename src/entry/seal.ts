@@ -1,7 +1,8 @@
 import { pae } from '../../keys/pae.ts'
 import type { Signer } from '../../keys/signer.ts'
+import type { Block } from '../../store/block.ts'
+import { makeBlock } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import { entryCid } from './decode.ts'
 import type { Payload, VerifiedEntry } from './entry.ts'
 import { entryPayloadType, maxEntryBytes } from './entry.ts'
 import { HandoffError } from '../errors.ts'
@@ -11,7 +12,7 @@ const encoder = new TextEncoder()
 /** A signed entry and its block. */
 export interface Sealed {
   readonly entry: VerifiedEntry
-  readonly bytes: Uint8Array
+  readonly block: Block
 }
 
 /**
@@ -35,8 +36,8 @@ export function seal(payload: Payload, signer: Signer): Sealed {
       `the entry would be ${bytes.length} bytes, more than 65536: use shorter names or fewer parents`,
     )
   }
-  const entry = { ...payload, cid: entryCid(bytes), payloadBytes, sig } as VerifiedEntry
-  return { entry, bytes }
+  const block = makeBlock(bytes, 'dag-json')
+  return { entry: { ...payload, cid: block.cid, payloadBytes, sig } as VerifiedEntry, block }
 }
 
 /** The canonical text of `payload`: keys in order, nothing that is empty but `parents` and `prev`. */

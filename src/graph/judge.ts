@@ -49,9 +49,13 @@ function judgeBody(graph: LoadedGraph, trust: Trust, entry: VerifiedEntry): Find
   if (body.kind !== entry.kind) {
     const fault = body.kind === 'other' ? body.fault : undefined
     findings.push(
-      finding('HS4001', `the body of this ${entry.kind} ${fault ?? 'is of another kind'}`, {
-        cid: entry.body,
-      }),
+      finding(
+        entry.kind === 'roster' ? 'HS2008' : 'HS4001',
+        `the body of this ${entry.kind} ${fault ?? 'is of another kind'}`,
+        {
+          cid: entry.body,
+        },
+      ),
     )
   }
   if (body.kind === 'roster' && String(body.version) !== entry.name) {
@@ -192,41 +196,38 @@ export function judgeChainForks(graph: LoadedGraph): Finding[] {
 
 /** Returns equivocations and collisions among valid envelopes that are no witness entries. */
 export function judgeNames(entries: Iterable<VerifiedEntry>, trust: Trust): Finding[] {
-  const groups = new Map<string, Map<CidText, VerifiedEntry>>()
+  const groups = new Map<string, VerifiedEntry[]>()
   for (const entry of entries) {
-    if (entry.kind !== 'envelope' || entry.witness || trust.standingOf(entry).standing !== 'valid')
-      continue
+    if (entry.kind !== 'envelope' || entry.witness) continue
+    if (trust.standingOf(entry).standing !== 'valid') continue
     const key = `${entry.stream}\u0000${entry.name}`
-    const group = groups.get(key) ?? new Map<CidText, VerifiedEntry>()
-    groups.set(key, group)
-    const there = group.get(entry.body)
-    if (there === undefined || entry.cid < there.cid) group.set(entry.body, entry)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [entry])
+    else group.push(entry)
   }
   return [...groups.values()]
-    .filter((group) => group.size > 1)
-    .flatMap((group) => judgeNamesakes([...group.values()]))
+    .filter((group) => group.length > 1)
+    .flatMap((group) => judgeNamesakes(group))
 }
 
-function judgeNamesakes(entries: readonly VerifiedEntry[]): Finding[] {
-  const authors = new Map<string, VerifiedEntry[]>()
-  for (const entry of entries)
-    authors.set(entry.author, [...(authors.get(entry.author) ?? []), entry])
-  const findings = [...authors.values()]
+function judgeNamesakes(group: readonly VerifiedEntry[]): Finding[] {
+  const documents = [...nodesOf(group).values()].map(({ entry }) => entry)
+  const byAuthor = new Map<string, VerifiedEntry[]>()
+  for (const entry of documents) {
+    byAuthor.set(entry.author, [...(byAuthor.get(entry.author) ?? []), entry])
+  }
+  const findings = [...byAuthor.values()]
     .filter((own) => own.length > 1)
     .map((own) => {
       const cids = own.map(({ cid }) => cid).sort()
       const { author, name } = own[0]!
-      return finding(
-        'HS3009',
-        `${author} gave ${name} ${own.length} documents: ${cids.join(', ')}`,
-        { cid: cids[0]! },
-      )
+      const message = `${author} gave ${name} ${own.length} documents: ${cids.join(', ')}`
+      return finding('HS3009', message, { cid: cids[0]! })
     })
-  if (authors.size > 1) {
-    const cids = entries.map(({ cid }) => cid).sort()
-    findings.push(
-      finding('HS3010', `${entries[0]!.name} is the name of ${cids.join(', ')}`, { cid: cids[0]! }),
-    )
+  if (byAuthor.size > 1 && new Set(documents.map(({ body }) => body)).size > 1) {
+    const cids = documents.map(({ cid }) => cid).sort()
+    const message = `${documents[0]!.name} is the name of ${cids.join(', ')}`
+    findings.push(finding('HS3010', message, { cid: cids[0]! }))
   }
   return findings
 }

@@ -9,6 +9,7 @@ import { familyOf } from '../entry/kinds.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import { validHeads } from './heads.ts'
 import { nodesOf } from './nodes.ts'
 
 /** What a REF may stand for: an entry, or the CID of one that can't be read. */
@@ -66,12 +67,7 @@ export async function resolveEntry(context: Context, ref: string): Promise<Verif
 
 /** Returns the entries that name the valid head nodes of a stream, in CID order. */
 export async function headsOf(context: Context, stream: string): Promise<readonly VerifiedEntry[]> {
-  const entries: VerifiedEntry[] = []
-  for (const cid of (context.db.readRow('heads', stream) ?? []) as CidText[]) {
-    const entry = await getEntry(context, cid)
-    if (context.trust.standingOf(entry).standing === 'valid') entries.push(entry)
-  }
-  return [...nodesOf(entries).values()].map(({ entry }) => entry)
+  return [...nodesOf(await validHeads(context, stream)).values()].map(({ entry }) => entry)
 }
 
 /** Returns every stream that has entries, in order. */

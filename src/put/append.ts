@@ -1,10 +1,9 @@
 import type { Signer } from '../../keys/signer.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import type { Block } from '../../store/commit.ts'
+import type { Block } from '../../store/block.ts'
 import { planRows } from '../../store/indexes.ts'
 import { tipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
-import { getEntry } from '../context.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { maxLinks, maxPrev } from '../entry/entry.ts'
 import { rowOf } from '../entry/row.ts'
@@ -22,6 +21,11 @@ export interface Appended {
   readonly isNew: boolean
 }
 
+/** An entry on its way to disk. */
+export interface Begun extends Appended {
+  readonly written: Promise<void>
+}
+
 /**
  * Puts a draft into the store as a signed entry, synced to disk when it returns; the same document again gives the
  * entry that is there. Reading heads and tips, signing and queueing the batch happen in one go, so that two puts never
@@ -31,24 +35,28 @@ export interface Appended {
  * @throws {StoreError} `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`.
  */
 export async function append(context: Context, draft: Draft, signer: Signer): Promise<Appended> {
-  assertRight(context, draft, signer)
-  await assertRestatement(context, draft)
-  const { written, ...appended } = await reading(context, () => tryAppend(context, draft, signer))
+  const { written, ...appended } = await begin(context, draft, signer)
   await written
   return appended
+}
+
+/** Does what `append` does, up to the wait for the disk; without a break where nothing has to be read first. */
+export async function begin(context: Context, draft: Draft, signer: Signer): Promise<Begun> {
+  assertRight(context, draft, signer)
+  const isThere = context.db.readRow('bodies', draft.body.cid) !== undefined
+  if (draft.kind === 'envelope' && isThere) await assertNoOwnAncestor(context, draft, signer)
+  return reading(context, () => tryAppend(context, draft, signer))
 }
 
 /** Throws what `append` would refuse, and writes nothing: for drafts whose files are costly to put in place. */
 export async function rehearse(context: Context, draft: Draft, signer: Signer): Promise<void> {
   assertRight(context, draft, signer)
-  await reading(context, () => planOf(context, draft))
+  await reading(context, () => planOf(context, draft, signer))
 }
 
 /** Only a document that is there already can become its own ancestor. */
-async function assertRestatement(context: Context, draft: Draft): Promise<void> {
-  const isThere = context.db.readRow('bodies', draft.body.cid) !== undefined
-  if (draft.kind !== 'envelope' || !isThere) return
-  const plan = await reading(context, () => planOf(context, draft))
+async function assertNoOwnAncestor(context: Context, draft: Draft, signer: Signer): Promise<void> {
+  const plan = await reading(context, () => planOf(context, draft, signer))
   if (!('same' in plan)) await assertNoCycle(context, draft.body.cid, plan.parents)
 }
 
@@ -57,20 +65,16 @@ async function reading<T>(context: Context, attempt: () => T | Unread): Promise<
   for (;;) {
     const answer = attempt()
     if (!(answer instanceof Unread)) return answer
-    for (const cid of answer.cids) await getEntry(context, cid)
+    await answer.read(context)
   }
 }
 
-function planOf(context: Context, draft: Draft): Plan | Unread {
-  return draft.kind === 'envelope' ? planEnvelope(context, draft) : planPlain(context, draft)
+function planOf(context: Context, draft: Draft, { did }: Signer): Plan | Unread {
+  return draft.kind === 'envelope' ? planEnvelope(context, draft, did) : planPlain(context, draft)
 }
 
-function tryAppend(
-  context: Context,
-  draft: Draft,
-  signer: Signer,
-): Unread | (Appended & { readonly written: Promise<void> }) {
-  const plan = planOf(context, draft)
+function tryAppend(context: Context, draft: Draft, signer: Signer): Unread | Begun {
+  const plan = planOf(context, draft, signer)
   if (plan instanceof Unread) return plan
   if ('same' in plan) return { entry: plan.same, isNew: false, written: context.db.settled() }
   const tips = readEntries(
@@ -79,12 +83,12 @@ function tryAppend(
   )
   if (tips instanceof Unread) return tips
   assertLinks(plan)
-  const { entry, bytes } = seal(
+  const { entry, block } = seal(
     { ...payloadOf(context, draft, signer), ...plan, ...chain(tips) },
     signer,
   )
   const written = context.db.commit({
-    blocks: [{ cid: entry.cid, bytes }, draft.body, ...blocksOf(draft)],
+    blocks: [block, draft.body, ...blocksOf(draft)],
     rows: planRows((index, key) => context.db.readRow(index, key), rowOf(entry)),
   })
   context.recent.set(entry.cid, entry)

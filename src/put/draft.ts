@@ -1,6 +1,5 @@
 import type { CidText } from '../../store/cid-text.ts'
-import type { Block } from '../../store/commit.ts'
-import type { VerifiedEntry } from '../entry/entry.ts'
+import type { Block } from '../../store/block.ts'
 
 /** A document that is to become an entry: checked, in canonical form, its files staged. */
 export interface Draft {
@@ -16,8 +15,6 @@ export interface Draft {
   /** Names that stay without a link: given, or all that the store does not hold. */
   readonly shallow: 'absent' | readonly string[]
   readonly refs: readonly CidText[]
-  /** The author's last certificate: evidence when it judged the very parents. */
-  readonly certificate?: VerifiedEntry | undefined
   readonly artifacts: Block | undefined
   readonly source: Block | undefined
   readonly witness: boolean

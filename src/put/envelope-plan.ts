@@ -3,11 +3,12 @@ import { nameKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
+import { validHeads } from '../graph/heads.ts'
 import type { Node } from '../graph/nodes.ts'
 import { nodesOf } from '../graph/nodes.ts'
 import type { Draft } from './draft.ts'
 import type { Plan } from './plan.ts'
-import { readEntries, sortedNames, Unread } from './plan.ts'
+import { lastCertificate, readEntries, sortedNames, Unread } from './plan.ts'
 
 /**
  * Returns where an envelope lands, from what the store holds at this moment.
@@ -16,7 +17,9 @@ import { readEntries, sortedNames, Unread } from './plan.ts'
  * `HSTORE_PARENT_UNKNOWN`, `HSTORE_PARENT_AMBIGUOUS`, `HSTORE_SHALLOW_HELD` for a parent that can't be linked as asked;
  * `HSTORE_HEADS_MOVED` when a parent has a child already and was not named outright.
  */
-export function planEnvelope(context: Context, draft: Draft): Plan | Unread {
+export function planEnvelope(context: Context, draft: Draft, did: string): Plan | Unread {
+  const certificate = lastCertificate(context, draft.author, did)
+  if (certificate instanceof Unread) return certificate
   const namesakes = validNamesakes(context, draft.stream, draft.name ?? '')
   if (namesakes instanceof Unread) return namesakes
   const own = namesakes.filter(
@@ -28,30 +31,35 @@ export function planEnvelope(context: Context, draft: Draft): Plan | Unread {
     parents: parents.nodes.map(({ entry }) => entry.cid).sort(),
     shallow: parents.shallow,
   }
-  const same = own.find((entry) => isSame(entry, plan, draft))
+  const same = own.find((entry) => isSame(entry, parents, draft))
   if (same !== undefined) return { same }
   assertNoEquivocation(draft, namesakes)
-  if (own.length === 0) assertHeads(context, draft, parents.nodes)
-  return { ...plan, refs: refsOf(draft, plan.parents) }
+  if (own.length === 0 && parents.nodes.length > 0) {
+    const heads = headsOfStream(context, draft.stream)
+    if (heads instanceof Unread) return heads
+    assertHeads(draft, parents.nodes, heads)
+  }
+  return { ...plan, refs: refsOf(draft, plan.parents, certificate) }
 }
 
 /** The author's certificate counts for what follows the very heads that it judged. */
-function refsOf({ refs, certificate }: Draft, parents: readonly CidText[]): CidText[] {
+function refsOf(
+  { refs }: Draft,
+  parents: readonly CidText[],
+  certificate: VerifiedEntry | undefined,
+): CidText[] {
   const isBasis = parents.length > 0 && certificate?.refs.join() === parents.join()
   return [...new Set([...refs, ...(isBasis ? [certificate.cid] : [])])].sort()
 }
 
 /** A link may name any entry of the parent's node: all say the same of it. */
-function isSame(
-  entry: VerifiedEntry,
-  plan: { readonly parents: readonly CidText[]; readonly shallow: readonly string[] },
-  draft: Draft,
-): boolean {
+function isSame(entry: VerifiedEntry, { nodes, shallow }: Linked, draft: Draft): boolean {
   return (
     entry.witness === draft.witness &&
-    entry.parents.join() === plan.parents.join() &&
-    entry.shallow.length === plan.shallow.length &&
-    entry.shallow.every((name, i) => name === plan.shallow[i])
+    entry.parents.length === nodes.length &&
+    nodes.every((node) => node.entries.some(({ cid }) => entry.parents.includes(cid))) &&
+    entry.shallow.length === shallow.length &&
+    entry.shallow.every((name, i) => name === shallow[i])
   )
 }
 
@@ -150,8 +158,7 @@ function assertNoEquivocation(draft: Draft, namesakes: readonly VerifiedEntry[])
 }
 
 /** Compare and swap: who follows a node that has a child already has not seen that child. */
-function assertHeads(context: Context, draft: Draft, nodes: readonly Node[]): void {
-  const heads = context.db.readRow('heads', draft.stream) ?? []
+function assertHeads(draft: Draft, nodes: readonly Node[], heads: readonly string[]): void {
   const followed = nodes.find(
     ({ entries }) => !entries.some(({ cid }) => heads.includes(cid) || draft.parents.includes(cid)),
   )
@@ -161,4 +168,22 @@ function assertHeads(context: Context, draft: Draft, nodes: readonly Node[]): vo
     `${followed.entry.name} has been followed already; heads are ${heads.join(', ')}: build on one of them, or fork on purpose with --parent ${followed.entry.cid}`,
     { details: { heads: [...heads], cid: followed.entry.cid } },
   )
+}
+
+/** The index of heads knows nothing of standings: where one in it is not valid, they are worked out anew. */
+function headsOfStream(context: Context, stream: string): readonly string[] | Unread {
+  const row = context.db.readRow('heads', stream) ?? []
+  const entries = readEntries(context, row)
+  if (entries instanceof Unread) return entries
+  if (entries.every((entry) => context.trust.standingOf(entry).standing === 'valid')) return row
+  const key = [stream, ...row].join('\u0000')
+  const known = context.oddHeads.get(key)
+  if (known !== undefined) return known
+  return new Unread(async () => {
+    const heads = await validHeads(context, stream)
+    context.oddHeads.set(
+      key,
+      heads.map(({ cid }) => cid),
+    )
+  })
 }

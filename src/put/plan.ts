@@ -1,14 +1,21 @@
 import type { CidText } from '../../store/cid-text.ts'
+import { tipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
+import { getEntry } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { compareUtf8 } from '../kernel/bytes.ts'
 
 /** What a plan has to know and the store has not read yet. */
 export class Unread {
-  readonly cids: readonly CidText[]
+  readonly #read: (context: Context) => Promise<unknown>
 
-  constructor(cids: readonly CidText[]) {
-    this.cids = cids
+  constructor(read: (context: Context) => Promise<unknown>) {
+    this.#read = read
+  }
+
+  /** Reads it, so that the next attempt finds it at hand. */
+  async read(context: Context): Promise<void> {
+    await this.#read(context)
   }
 }
 
@@ -27,8 +34,25 @@ export function readEntries(
   cids: readonly string[],
 ): readonly VerifiedEntry[] | Unread {
   const entries = cids.map((cid) => context.recent.get(cid))
-  const unread = cids.filter((_, i) => entries[i] === undefined)
-  return unread.length > 0 ? new Unread(unread as CidText[]) : (entries as VerifiedEntry[])
+  if (!entries.includes(undefined)) return entries as VerifiedEntry[]
+  return new Unread(async (context) => {
+    for (const cid of cids) await getEntry(context, cid as CidText)
+  })
+}
+
+/** Returns the entry at the one tip of a key's log when it is the agent's certificate and valid. */
+export function lastCertificate(
+  context: Context,
+  agent: string,
+  did: string,
+): VerifiedEntry | Unread | undefined {
+  const tips = context.db.readRow('tips', tipKey(`log:${did}`, did)) ?? []
+  if (tips.length !== 1) return undefined
+  const entries = readEntries(context, tips)
+  if (entries instanceof Unread) return entries
+  const entry = entries[0]!
+  const isOurs = entry.kind === 'certificate' && entry.author === agent && entry.signer === did
+  return isOurs && context.trust.standingOf(entry).standing === 'valid' ? entry : undefined
 }
 
 /** Returns names sorted by their UTF-8 bytes, each once. */

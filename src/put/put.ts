@@ -2,8 +2,8 @@ import type { Signer } from '../../keys/signer.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { encodeForm, linkForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import { cidTextOf } from '../../store/cid-text.ts'
-import type { Block } from '../../store/commit.ts'
+import type { Block } from '../../store/block.ts'
+import { makeBlock } from '../../store/block.ts'
 import { readFile } from 'node:fs/promises'
 import type { Bundle } from '../contracts/csag/bundle.ts'
 import { validateHandoffDocument } from '../contracts/csag/handoff.ts'
@@ -12,12 +12,12 @@ import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import type { Context } from '../context.ts'
 import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
-import { findLastCertificateEntry } from '../resume/coverage.ts'
 import type { Appended } from './append.ts'
-import { append, rehearse } from './append.ts'
+import { begin, rehearse } from './append.ts'
 import type { Draft } from './draft.ts'
 import type { ReadEnvelope } from './read-input.ts'
-import { readEnvelopeInput } from './read-input.ts'
+import { readEnvelopeInput, readRemoteValue } from './read-input.ts'
+import type { StagedFile } from './stage.ts'
 import { stageFiles } from './stage.ts'
 
 /** How an envelope is put. */
@@ -60,31 +60,55 @@ export async function putEnvelope(
   input: Uint8Array | object,
   options: PutOptions,
 ): Promise<PutResult> {
-  const read = await readEnvelopeInput(input, options.bundle)
+  const { written, result } = await beginPut(context, input, options)
+  await written
+  return result
+}
+
+/**
+ * Does all but wait for the disk. A document without local files is judged, signed and queued without a break, so that
+ * of many puts at once each is done with its garbage before the next begins.
+ */
+async function beginPut(
+  context: Context,
+  input: Uint8Array | object,
+  options: PutOptions,
+): Promise<{ readonly written: Promise<void>; readonly result: PutResult }> {
+  const read = readRemoteValue(input) ?? (await readEnvelopeInput(input, options.bundle))
   assertStream(read.envelope)
   assertAuthor(context, read.envelope, options.agent)
-  await assertWithoutLinks(read)
-  const staged = await stageFiles(context.db.directory, read.judgement.localFiles)
+  const { localFiles } = read.judgement
+  const staged = localFiles.length === 0 ? [] : await stageJudged(context, read)
   try {
-    const draft = await draftOf(
-      context,
-      read,
-      options,
-      staged.map(({ file }) => file),
-    )
-    const large = staged.filter(({ file }) => file.bytes === undefined)
-    if (large.length > 0) await rehearse(context, draft, options.signer)
-    for (const { file } of large) await file.publish()
-    const appended = await append(context, draft, options.signer)
+    const draft = draftOf(read, options, staged)
+    if (staged.length > 0) await publish(context, draft, options.signer, staged)
+    const { written, ...appended } = await begin(context, draft, options.signer)
     const artifacts = staged.map(({ path, file }) => ({
       path,
       cid: file.cid,
       size: file.sizeBytes,
     }))
-    return { ...appended, artifacts, bodyBytes: read.body.bytes.length }
+    return { written, result: { ...appended, artifacts, bodyBytes: read.body.bytes.length } }
   } finally {
     for (const { file } of staged) await file.discard()
   }
+}
+
+async function stageJudged(context: Context, read: ReadEnvelope): Promise<readonly StagedFile[]> {
+  await assertWithoutLinks(read)
+  return stageFiles(context.db.directory, read.judgement.localFiles)
+}
+
+/** Large files go in place before the batch that names them, once nothing speaks against that batch. */
+async function publish(
+  context: Context,
+  draft: Draft,
+  signer: Signer,
+  staged: readonly StagedFile[],
+): Promise<void> {
+  const large = staged.filter(({ file }) => file.bytes === undefined)
+  if (large.length > 0) await rehearse(context, draft, signer)
+  for (const { file } of large) await file.publish()
 }
 
 /**
@@ -133,12 +157,12 @@ function assertAuthor({ trust }: Context, { created_by }: HandoffEnvelope, agent
   )
 }
 
-async function draftOf(
-  context: Context,
+function draftOf(
   { envelope, body, source }: ReadEnvelope,
-  { agent, signer, shallow, parents }: PutOptions,
-  staged: readonly StagedArtifact[],
-): Promise<Draft> {
+  { agent, shallow, parents }: PutOptions,
+  staged: readonly StagedFile[],
+): Draft {
+  const files = staged.map(({ file }) => file)
   return {
     kind: 'envelope',
     stream: `csag:${envelope.id}`,
@@ -149,11 +173,10 @@ async function draftOf(
     parents,
     shallow,
     refs: [],
-    certificate: await findLastCertificateEntry(context, agent, signer.did),
-    artifacts: listBlock(staged),
+    artifacts: listBlock(files),
     source,
     witness: false,
-    blocks: staged.flatMap(({ cid, bytes }) => (bytes === undefined ? [] : [{ cid, bytes }])),
+    blocks: files.flatMap(({ cid, bytes }) => (bytes === undefined ? [] : [{ cid, bytes }])),
   }
 }
 
@@ -161,5 +184,5 @@ function listBlock(staged: readonly StagedArtifact[]): Block | undefined {
   const cids = [...new Set(staged.map(({ cid }) => cid))].sort()
   if (cids.length === 0) return undefined
   const bytes = encodeForm({ artifacts: cids.map(linkForm) })
-  return { cid: cidTextOf(bytes, 'dag-json'), bytes }
+  return makeBlock(bytes, 'dag-json')
 }

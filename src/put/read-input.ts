@@ -1,13 +1,18 @@
 import { decodeForm, encodeForm } from '../../store/canonical.ts'
 import { encodeValue } from '../../store/canonical-value.ts'
-import type { CidText } from '../../store/cid-text.ts'
-import { cidTextOf } from '../../store/cid-text.ts'
-import type { Block } from '../../store/commit.ts'
+import type { Block } from '../../store/block.ts'
+import { makeBlock } from '../../store/block.ts'
 import { toBlockForm } from '../../store/json-input.ts'
 import type { Bundle } from '../contracts/csag/bundle.ts'
 import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import type { HandoffJudgement } from '../contracts/csag/handoff.ts'
-import { validateHandoff, validateHandoffDocument } from '../contracts/csag/handoff.ts'
+import {
+  judgeResolved,
+  validateHandoff,
+  validateHandoffDocument,
+} from '../contracts/csag/handoff.ts'
+import { resolveRemote } from '../contracts/csag/resolve.ts'
+import { checkEnvelope } from '../contracts/csag/schema.ts'
 import { maxSourceBytes } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
@@ -35,7 +40,7 @@ export async function readEnvelopeInput(
   const canonical = input instanceof Uint8Array ? findCanonical(input) : encodeValue(input)
   if (canonical !== undefined) {
     const judgement = await validateHandoffDocument(canonical.form, bundle)
-    const body = blockOf(canonical.bytes)
+    const body = makeBlock(canonical.bytes, 'dag-json')
     return { envelope: keptEnvelope(judgement), judgement, body, source: undefined }
   }
   const bytes = (input as Uint8Array).slice()
@@ -43,7 +48,30 @@ export async function readEnvelopeInput(
   const envelope = keptEnvelope(judgement)
   if (judgement.input === undefined) throw new TypeError('the judgement of a file has its input')
   const body = encodeForm(toBlockForm(judgement.input))
-  return { envelope, judgement, body: blockOf(body), source: sourceOf(bytes, body) }
+  return { envelope, judgement, body: makeBlock(body, 'dag-json'), source: sourceOf(bytes, body) }
+}
+
+/**
+ * Returns a value that names no local files, judged without a wait; undefined for what has to be read as a file or
+ * looked up beside one.
+ *
+ * @throws {HandoffError} `HSTORE_CONTRACT_BROKEN` with all findings.
+ * @throws {StoreError} `HSTORE_BLOCK_INVALID` when the document has no block form, naming the place.
+ */
+export function readRemoteValue(input: Uint8Array | object): ReadEnvelope | undefined {
+  if (input instanceof Uint8Array) return undefined
+  const { form, bytes } = encodeValue(input)
+  if (checkEnvelope(form).length > 0) return undefined
+  const envelope = form as unknown as HandoffEnvelope
+  const resolved = resolveRemote(envelope)
+  if (resolved === undefined) return undefined
+  const judgement = judgeResolved(envelope, resolved, undefined)
+  return {
+    envelope: keptEnvelope(judgement),
+    judgement,
+    body: makeBlock(bytes, 'dag-json'),
+    source: undefined,
+  }
 }
 
 /** A canonical file is its own body. Its first bytes tell files that are laid out for people apart at once. */
@@ -71,11 +99,6 @@ function keptEnvelope({ findings, document }: HandoffJudgement): HandoffEnvelope
   )
 }
 
-function blockOf(bytes: Uint8Array): Block {
-  const cid: CidText = cidTextOf(bytes, 'dag-json')
-  return { cid, bytes }
-}
-
 function sourceOf(bytes: Uint8Array, body: Uint8Array): Block | undefined {
   if (Buffer.compare(bytes, body) === 0) return undefined
   if (bytes.length > maxSourceBytes) {
@@ -84,5 +107,5 @@ function sourceOf(bytes: Uint8Array, body: Uint8Array): Block | undefined {
       `the file is ${bytes.length} bytes, more than ${maxSourceBytes}: drop white space, or move text into artifacts`,
     )
   }
-  return { cid: cidTextOf(bytes, 'raw'), bytes }
+  return makeBlock(bytes, 'raw')
 }

@@ -1,6 +1,7 @@
 import type { JsonForm } from '../../store/canonical.ts'
 import { findLink, linkForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
+import { codecOf } from '../../store/cid-text.ts'
 
 /** How the gate's verdict reads. */
 export type Verdict = 'complete' | 'partial' | 'pending' | 'unsafe'
@@ -52,7 +53,7 @@ export function findCertificate(form: {
   const fields = form as Record<string, JsonForm>
   const heads = linksOf(fields['heads'])
   const freezes = linksOf(fields['freezes'])
-  const roster = findLink(fields['roster'])
+  const [roster] = linksOf([fields['roster'] ?? null]) ?? []
   if (heads === undefined || freezes === undefined || roster === undefined) return undefined
   if (Object.keys(form).length !== 8 || !hasPlainFields(fields)) return undefined
   const { agent, checks, level, shallow, verdict } = fields
@@ -76,7 +77,10 @@ function hasPlainFields(
 function linksOf(value: JsonForm | undefined): CidText[] | undefined {
   if (!Array.isArray(value)) return undefined
   const links = value.map((item) => findLink(item))
-  return links.every((link, i) => link !== undefined && (i === 0 || links[i - 1]! < link))
+  return links.every(
+    (link, i) =>
+      link !== undefined && codecOf(link) === 'dag-json' && (i === 0 || links[i - 1]! < link),
+  )
     ? (links as CidText[])
     : undefined
 }

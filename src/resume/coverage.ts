@@ -1,10 +1,8 @@
 import type { Signer } from '../../keys/signer.ts'
 import { decodeForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import { tipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
-import { getEntry } from '../context.ts'
-import type { VerifiedEntry } from '../entry/entry.ts'
+import { lastCertificate, Unread } from '../put/plan.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import type { Certificate } from './certificate.ts'
 import { findCertificate } from './certificate.ts'
@@ -34,30 +32,14 @@ async function findLastCertificate(
   agent: string,
   did: string,
 ): Promise<Certificate | undefined> {
-  const entry = await findLastCertificateEntry(context, agent, did)
-  return entry === undefined
-    ? undefined
-    : standing(async () => findCertificate(decodeForm(await context.db.get(entry.body)).form))
-}
-
-/** Returns the entry at the tip of the agent's log when it is a certificate that stands. */
-export async function findLastCertificateEntry(
-  context: Context,
-  agent: string,
-  did: string,
-): Promise<VerifiedEntry | undefined> {
-  const tips = (context.db.readRow('tips', tipKey(`log:${did}`, did)) ?? []) as CidText[]
-  if (tips.length !== 1) return undefined
-  const entry = await standing(() => getEntry(context, tips[0]!))
-  const isOurs = entry?.kind === 'certificate' && entry.author === agent && entry.signer === did
-  return isOurs && context.trust.standingOf(entry).standing === 'valid' ? entry : undefined
-}
-
-/** What is damaged covers nothing; the gate and verify name it. */
-async function standing<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await read()
+    const found = lastCertificate(context, agent, did)
+    if (found instanceof Unread) await found.read(context)
+    const entry = lastCertificate(context, agent, did)
+    if (entry === undefined || entry instanceof Unread) return undefined
+    return findCertificate(decodeForm(await context.db.get(entry.body)).form)
   } catch (error) {
+    // what is damaged covers nothing; the gate and verify name it
     if (error instanceof HstoreError) return undefined
     throw error
   }

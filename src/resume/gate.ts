@@ -82,8 +82,10 @@ export async function judge(
     ['artifacts', [...damageOf(graph, 'HS5'), ...remoteFindings(contract.remote)]],
   ])
   const findings = [...checks.values()].flat()
+  const concluded = concludes(checks, shallow.names, options.acceptShallow)
   return {
-    ...concludes(checks, shallow.names, options.acceptShallow),
+    ...concluded,
+    checks: [...concluded.checks, ...unmade(graph, contract.remote)],
     head,
     entry,
     findings,
@@ -92,6 +94,15 @@ export async function judge(
     remote: contract.remote,
     graph,
   }
+}
+
+/** What was passed over stands in the certificate too. */
+function unmade(graph: LoadedGraph, remote: readonly string[]): CheckResult[] {
+  const names = [
+    ...(graph.before.size > 0 ? ['earlier blocks'] : []),
+    ...(remote.length > 0 ? ['remote artifacts'] : []),
+  ]
+  return names.map((name) => ({ name, result: 'not made' }))
 }
 
 function damageOf(graph: LoadedGraph, family: string): readonly Finding[] {

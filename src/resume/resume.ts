@@ -1,7 +1,7 @@
 import type { Signer } from '../../keys/signer.ts'
+import { makeBlock } from '../../store/block.ts'
 import { encodeForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import { cidTextOf } from '../../store/cid-text.ts'
 import type { RowChange } from '../../store/commit.ts'
 import type { HandoffAction, HandoffConflict } from '../contracts/csag/document.ts'
 import type { Context } from '../context.ts'
@@ -107,7 +107,7 @@ function certificateDraft(agent: string, signer: Signer, head: CidText, body: Ui
     kind: 'certificate',
     stream: `log:${signer.did}`,
     author: agent,
-    body: { cid: cidTextOf(body, 'dag-json'), bytes: body },
+    body: makeBlock(body, 'dag-json'),
     name: undefined,
     parentNames: [],
     parents: [],

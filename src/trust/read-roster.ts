@@ -1,6 +1,8 @@
 import { isDidKey } from '../../keys/did-key.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import { encodeFormText, findBytes, findLink } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { codecOf } from '../../store/cid-text.ts'
 import { compareUtf8 } from '../kernel/bytes.ts'
 import { isAgentId, isPlainText } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
@@ -27,7 +29,7 @@ export function readRoster(form: FormMap): Roster {
   closed(form, '', ['agents', 'format', 'nonce', 'prev', 'roots', 'threshold', 'version'])
   const version = whole(form, 'version', '')
   const prev = own(form, 'prev')
-  const link = findLink(prev ?? null)
+  const link = bodyLink(prev)
   if (version === 0 ? prev !== null : link === undefined) fail('/prev', 'does not fit the version')
   const roster: Roster = {
     agents: list(form, 'agents', '').map((value, i) => readAgent(value, `/agents/${i}`)),
@@ -113,7 +115,7 @@ function readGrant(value: JsonForm, at: string): Grant {
   const map = mapOf(value, at)
   closed(map, at, ['kinds', 'streams', 'until'])
   const until = own(map, 'until')
-  const cut = until === undefined ? undefined : findLink(until)
+  const cut = bodyLink(until)
   if (until !== undefined && cut === undefined) fail(`${at}/until`, 'is not a link')
   return { kinds: texts(map, 'kinds', at), streams: texts(map, 'streams', at), until: cut }
 }
@@ -127,6 +129,11 @@ function readRoot(value: JsonForm, at: string): Root {
     fail(`${at}/did`, 'is not a did:key of an Ed25519 key')
   if (!isPlainText(holder, 1024)) fail(`${at}/holder`, 'is not a name')
   return { did, holder }
+}
+
+function bodyLink(value: JsonForm | undefined): CidText | undefined {
+  const link = findLink(value)
+  return link !== undefined && codecOf(link) === 'dag-json' ? link : undefined
 }
 
 function own(map: FormMap, key: string): JsonForm | undefined {

@@ -84,6 +84,9 @@ export class Trust {
 
   #rosterStanding(entry: Entry): Standing {
     if (entry.author !== entry.signer) return rejected("a roster's author is its root's did")
+    if (!this.roster.roots.some(({ did }) => did === entry.signer)) {
+      return rejected(`its signer ${entry.signer} is no root`)
+    }
     if (this.#bodies.has(entry.body)) return valid
     return held('HS2004', 'its roster is not accepted')
   }

@@ -25,7 +25,7 @@ async function putUntilKilled(store: TestStore, round: number, random: number): 
   const { store: folder, keys } = store
   const writer = startPuts('endless', folder, keys, agents.a, `crash:${round}`, bundle)
   if (round % 2 === 0) {
-    while (writer.printed().length < 1 + (round % 5)) await sleep(2)
+    while (writer.printed().length < 1 + (round % 5) && writer.said() === '') await sleep(2)
     await sleep(random * 60)
   } else await sleep(150 + random * 500)
   await writer.kill()

@@ -59,11 +59,12 @@ async function put(open, i) {
 const options = { store, keys, agent, waitMs: 120_000 }
 if (verb === 'each') {
   for (let i = 0; i < Number(count); i++) {
-    await using open = await openStore(options)
+    const open = await openStore(options)
     await put(open, i)
+    await open.close()
   }
 } else {
-  await using open = await openStore(options)
+  const open = await openStore(options)
   let next = 0
   const work = async () => {
     for (;;) await put(open, next++)

@@ -40,7 +40,8 @@ export async function readRaw({ store }: TestStore): Promise<RawStore> {
     }
   })
   const files = new Map<string, string>()
-  for (const file of await filesIn(path.join(store, 'artifacts'))) files.set(path.basename(file), file)
+  for (const file of await filesIn(path.join(store, 'artifacts')))
+    files.set(path.basename(file), file)
   return { blocks, rows, files }
 }
 

@@ -111,7 +111,12 @@ async function runWords(
     machine: 'pier',
   }
   const exit = program === 'hstore' ? await main(args, io) : await builtIn(shell, io, program, args)
-  return { printed: isShown ? printed : err, out, err, exit }
+  return { printed: ended(isShown ? printed : err), out, err, exit }
+}
+
+/** The prompt that follows begins a line, whether the output ended one or not. */
+function ended(printed: string): string {
+  return printed === '' || printed.endsWith('\n') ? printed : `${printed}\n`
 }
 
 async function builtIn(
