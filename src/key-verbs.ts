@@ -8,7 +8,7 @@ import { parseDidKey } from '../keys/did-key.ts'
 import type { ImportedKey } from '../keys/openssh.ts'
 import { parsePrivateKey } from '../keys/private-key.ts'
 import { newPassphrase } from './init-verb.ts'
-import { makeKey } from './keyring.ts'
+import { givenPassphrase, makeKey } from './keyring.ts'
 
 /** A key as `key` reports it. */
 export interface KeyReport {
@@ -97,9 +97,8 @@ async function unlock(bytes: Uint8Array, passphrase: Passphrase): Promise<Import
     return parsePrivateKey(bytes)
   } catch (error) {
     const isLocked = error instanceof KeyError && error.code === 'HSTORE_PASSPHRASE_NEEDED'
-    const given = isLocked ? await passphrase() : undefined
-    if (given === undefined) throw error
-    return parsePrivateKey(bytes, given)
+    if (!isLocked) throw error
+    return parsePrivateKey(bytes, await givenPassphrase('the private key', passphrase))
   }
 }
 

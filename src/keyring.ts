@@ -54,12 +54,32 @@ export async function openKey(
   const path = keyPath(keysFolder, agent)
   try {
     return await openSigner(path, undefined)
-  } catch (error) {
-    const isLocked = error instanceof KeyError && error.code === 'HSTORE_PASSPHRASE_NEEDED'
-    const given = isLocked ? await passphrase() : undefined
-    if (given === undefined) throw error
-    return openSigner(path, given)
+  } catch (cause) {
+    if (!(cause instanceof KeyError)) throw cause
+    if (cause.code === 'HSTORE_KEY_NOT_FOUND') {
+      const message = `${agent} has no key in ${keysFolder}: make one with hstore key new ${agent}`
+      throw new KeyError(cause.code, message, { cause })
+    }
+    if (cause.code !== 'HSTORE_PASSPHRASE_NEEDED') throw cause
+    return openSigner(path, await givenPassphrase(`the key of ${agent}`, passphrase))
   }
+}
+
+/**
+ * Returns the passphrase that a locked key needs.
+ *
+ * @throws {KeyError} `HSTORE_PASSPHRASE_NEEDED` when none is to be had.
+ */
+export async function givenPassphrase(
+  what: string,
+  passphrase: () => Promise<string | undefined>,
+): Promise<string> {
+  const given = await passphrase()
+  if (given !== undefined) return given
+  throw new KeyError(
+    'HSTORE_PASSPHRASE_NEEDED',
+    `${what} is under a passphrase: give it with --passphrase-file FILE or HSTORE_PASSPHRASE`,
+  )
 }
 
 /** Returns whether an agent has a key in the folder. */

@@ -1,12 +1,13 @@
 import path from 'node:path'
 import type { CidText } from '../store/cid-text.ts'
+import { codecOf } from '../store/cid-text.ts'
 import { layOut, givenBytes } from './bundle/lay-out.ts'
 import type { LaidOut } from './bundle/lay-out.ts'
 import type { Context } from './context.ts'
-import { openContext } from './context.ts'
+import { getEntry, openContext } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { HandoffError } from './errors.ts'
-import { resolveEntry, resolveRef } from './graph/ref.ts'
+import { resolveEntry, resolveEntryCid, resolveRef } from './graph/ref.ts'
 import type { Signer } from './keyring.ts'
 import { openKey } from './keyring.ts'
 import type { Head, Logged } from './log.ts'
@@ -21,6 +22,7 @@ import { findStoreFolder, hasConfig, readConfig } from './store-folder.ts'
 import { openSourceBundle } from './source-bundle.ts'
 import type { Found } from './get.ts'
 import { entryBlock, getDocument } from './get.ts'
+import type { Standing } from './trust/standing.ts'
 import type { Validated } from './validate.ts'
 import { validateEntry } from './validate.ts'
 import type { VerifyReport } from './verify.ts'
@@ -162,7 +164,7 @@ export class Store implements AsyncDisposable {
     const certify = input.certificate !== false
     const signer = certify ? await this.#signer(agent) : undefined
     const context = await this.#open()
-    const report = await resume(context, await resolveRef(context, ref), {
+    const report = await resume(context, await resolveEntryCid(context, ref), {
       agent,
       signer,
       certify,
@@ -190,7 +192,16 @@ export class Store implements AsyncDisposable {
     return resolveEntry(await this.#open(), ref)
   }
 
-  /** Returns the heads of all streams, or of one. */
+  /** Returns what an entry is worth under the roster; undefined for an artifact, which nobody states. */
+  async standing(ref: string): Promise<Standing | undefined> {
+    const context = await this.#open()
+    const cid = await resolveRef(context, ref)
+    return codecOf(cid) === 'raw'
+      ? undefined
+      : context.trust.standingOf(await getEntry(context, cid))
+  }
+
+  /** Returns the heads of all streams. */
   async heads(): Promise<readonly Head[]> {
     return allHeads(await this.#open())
   }

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from '../errors.ts'
@@ -15,7 +16,8 @@ export async function readInput(io: Io, file: string): Promise<Uint8Array> {
 
 async function readFileBounded(absolute: string, shown: string): Promise<Uint8Array> {
   try {
-    await using handle = await open(absolute, 'r')
+    // without O_NONBLOCK a named pipe would wait for a writer for ever
+    await using handle = await open(absolute, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = await handle.stat()
     if (!stat.isFile())
       throw refused(shown, stat.isDirectory() ? 'is a folder' : 'is no regular file')

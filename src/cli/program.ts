@@ -83,7 +83,13 @@ function add(parent: Command, spec: VerbSpec, io: Io, done: (exit: number) => vo
   for (const [flags, description] of spec.options ?? []) command.option(flags, description)
   for (const child of spec.verbs ?? []) add(command, child, io, done)
   const { load } = spec
-  if (load === undefined) return
+  if (load === undefined) {
+    const names = spec.verbs?.map(({ name }) => name).join(', ')
+    command.action(() => {
+      throw new UsageError(`hstore ${spec.name} wants one of ${names}`)
+    })
+    return
+  }
   for (const [name, description] of spec.args ?? []) command.argument(name, description)
   command.action(async () => {
     const verb = await load()

@@ -6,6 +6,7 @@ import { openStore } from '../open-store.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
 import type { GlobalOptions } from './program.ts'
+import { plain } from './render.ts'
 
 /** Returns the folder of keys: --keys, HSTORE_KEYS, or the user's data folder. */
 export function keysFolder(io: Io, { keys }: GlobalOptions): string {
@@ -60,6 +61,13 @@ export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> 
     genesis: options.genesis,
   }
   return openStore(wanted)
+}
+
+/** Says on stderr when an entry is shown that the roster does not stand behind. */
+export async function warnOfStanding(io: Io, store: Store, ref: string): Promise<void> {
+  const found = await store.standing(ref)
+  if (found === undefined || found.standing === 'valid') return
+  io.err(`hstore: warning: ${plain(ref)} is not valid: ${plain(found.why)}\n`)
 }
 
 async function readPassphrase(file: string): Promise<string> {

@@ -2,8 +2,8 @@ import { decodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { entryOfForm } from '../entry/decode.ts'
-import type { VerifiedEntry } from '../entry/entry.ts'
-import { findVerified } from '../entry/verify.ts'
+import type { Entry, VerifiedEntry } from '../entry/entry.ts'
+import { findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
@@ -20,14 +20,18 @@ export class Collection implements LoadedGraph {
   readonly sources: Map<CidText, CidText | undefined> = new Map()
   readonly before: Set<CidText> = new Set()
   readonly damage: Finding[] = []
+  readonly #pending: Promise<void>[] = []
   readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
 
-  /** Takes in an entry's block; `isMarked` says that its signature was checked before. */
+  /**
+   * Takes in an entry's block; `isMarked` says that its signature was checked before, else it is checked meanwhile and
+   * the entry joins `entries` when it stands. Returns what the block states, on which nothing but reading may rest.
+   */
   addEntry(
     cid: CidText,
     bytes: Uint8Array,
     isMarked: (cid: CidText) => boolean,
-  ): VerifiedEntry | undefined {
+  ): Entry | undefined {
     const form = this.#decode(cid, bytes)
     return form === undefined ? undefined : this.addEntryForm(cid, bytes, form, isMarked)
   }
@@ -38,23 +42,31 @@ export class Collection implements LoadedGraph {
     bytes: Uint8Array,
     form: { [key: string]: JsonForm },
     isMarked: (cid: CidText) => boolean,
-  ): VerifiedEntry | undefined {
+  ): Entry | undefined {
     const entry = this.#try(cid, 'HS1004', () => entryOfForm(cid, bytes, form))
     if (entry === undefined) return undefined
     const marked = isMarked(cid)
-    const verified = marked ? (entry as VerifiedEntry) : findVerified(entry)
     if (entry.kind !== 'roster') {
       this.counts.entries += 1
       this.counts.signatures += marked ? 0 : 1
     }
-    if (verified === undefined) {
-      this.damage.push(
-        finding('HS2001', `the signature of ${entry.signer} does not stand`, { cid }),
-      )
-      return undefined
+    if (marked) this.entries.set(cid, entry as VerifiedEntry)
+    else this.#pending.push(this.#check(entry))
+    return entry
+  }
+
+  /** Waits until at most `most` signatures are still being checked, those begun first. */
+  async settle(most: number): Promise<void> {
+    await Promise.all(this.#pending.splice(0, Math.max(0, this.#pending.length - most)))
+  }
+
+  async #check(entry: Entry): Promise<void> {
+    const verified = await findVerifiedInBackground(entry)
+    if (verified !== undefined) this.entries.set(entry.cid, verified)
+    else {
+      const message = `the signature of ${entry.signer} does not stand`
+      this.damage.push(finding('HS2001', message, { cid: entry.cid }))
     }
-    this.entries.set(cid, verified)
-    return verified
   }
 
   /** Takes in a body that an entry of `kind` names. */

@@ -81,6 +81,11 @@ function judgeSource(graph: LoadedGraph, { source, body }: VerifiedEntry): Findi
   return [finding('HS4002', 'the file as given does not normalise to the body', { cid: source })]
 }
 
+/** Of an agent that the roster does not know nothing is known, its names neither. */
+function isKnown(trust: Trust, { signer }: VerifiedEntry): boolean {
+  return trust.findKey(signer) !== undefined
+}
+
 function attests(entry: VerifiedEntry, { agent, heads }: CertificateFacts): boolean {
   return agent === entry.author && heads.join() === entry.refs.join()
 }
@@ -106,7 +111,7 @@ function judgeEnvelope(trust: Trust, entry: VerifiedEntry, facts: EnvelopeFacts)
         { cid },
       ),
     )
-  } else if (!trust.isNameOf(entry.author, facts.createdBy)) {
+  } else if (isKnown(trust, entry) && !trust.isNameOf(entry.author, facts.createdBy)) {
     findings.push(
       finding('HS2007', `created_by ${facts.createdBy} is no name of ${entry.author}`, { cid }),
     )

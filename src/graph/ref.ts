@@ -25,6 +25,7 @@ type Named = VerifiedEntry | { readonly cid: CidText }
  */
 export async function resolveRef(context: Context, ref: string): Promise<CidText> {
   await context.db.settled()
+  if (ref === '') throw notFound(ref, 'the REF is empty')
   if (isCidText(ref)) return resolveCid(context, ref)
   if (/^(bagu|bafkrei)[a-z2-7]{40,}/i.test(ref)) {
     throw notFound(
@@ -60,9 +61,14 @@ export async function resolveRef(context: Context, ref: string): Promise<CidText
  * @throws {HandoffError} also `HSTORE_REF_NOT_FOUND` when the REF names an artifact.
  */
 export async function resolveEntry(context: Context, ref: string): Promise<VerifiedEntry> {
+  return getEntry(context, await resolveEntryCid(context, ref))
+}
+
+/** Returns the CID of the entry that a REF names, whatever is wrong with its block; throws as `resolveEntry`. */
+export async function resolveEntryCid(context: Context, ref: string): Promise<CidText> {
   const cid = await resolveRef(context, ref)
   if (codecOf(cid) === 'raw') throw notFound(ref, 'it is an artifact, not an entry')
-  return getEntry(context, cid)
+  return cid
 }
 
 /** Returns the entries that name the valid head nodes of a stream, in CID order. */
@@ -103,7 +109,7 @@ async function streamsNamed(context: Context, ref: string): Promise<readonly str
   for await (const _ of context.db.rows('tips', tipPrefix(ref))) return [ref]
   if (ref.includes('\u0000')) return []
   const streams = await streamsOf(context)
-  return streams.filter((stream) => stream.slice(familyOf(stream).length + 1) === ref)
+  return streams.filter((stream) => stream === `${familyOf(stream)}:${ref}`)
 }
 
 async function namedNodes(context: Context, name: string): Promise<readonly Named[]> {

@@ -11,6 +11,9 @@ import { findArtifacts } from './body.ts'
 import { Collection, guessFacts } from './collect.ts'
 import type { BodyFacts, LoadedGraph } from './loaded.ts'
 
+/** Signatures checked at once, at most: more only take memory. */
+const underWay = 512
+
 /** What a block is that no entry has claimed yet. */
 interface Loose {
   readonly facts: Map<CidText, BodyFacts>
@@ -28,7 +31,9 @@ export async function scanStore(
   const loose: Loose = { facts: new Map(), lists: new Map(), raw: new Set() }
   for await (const blocks of db.scanBatches()) {
     for (const block of blocks) addBlock(collection, loose, block, isMarked)
+    await collection.settle(underWay)
   }
+  await collection.settle(0)
   await claim(db, collection, loose)
   return collection
 }

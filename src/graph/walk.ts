@@ -1,7 +1,7 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { checkArtifact } from '../../store/artifacts.ts'
 import type { Database } from '../../store/database.ts'
-import type { VerifiedEntry } from '../entry/entry.ts'
+import type { Entry } from '../entry/entry.ts'
 import { Collection } from './collect.ts'
 import type { LoadedGraph } from './loaded.ts'
 
@@ -39,8 +39,10 @@ export async function walk(
       }
     }
     await readRests(db, collection, rests)
+    await collection.settle(batch)
     wave = take(next, seen)
   }
+  await collection.settle(0)
   return collection
 }
 
@@ -65,8 +67,8 @@ async function readEntries(
   collection: Collection,
   cids: readonly CidText[],
   { isMarked }: WalkOptions,
-): Promise<VerifiedEntry[]> {
-  const found: VerifiedEntry[] = []
+): Promise<Entry[]> {
+  const found: Entry[] = []
   for (const [i, read] of (await db.getMany(cids)).entries()) {
     const cid = cids[i]!
     collection.counts.blocks += 1
@@ -80,12 +82,12 @@ async function readEntries(
 }
 
 /** The entries that an entry follows, and the other entries that carry its body. */
-function linked(db: Database, entry: VerifiedEntry): CidText[] {
+function linked(db: Database, entry: Entry): CidText[] {
   const others = entry.kind === 'envelope' ? (db.readRow('bodies', entry.body) ?? []) : []
   return [...entry.parents, ...entry.prev, ...(others as CidText[])]
 }
 
-function addRests(rests: Map<CidText, Rest>, entry: VerifiedEntry): void {
+function addRests(rests: Map<CidText, Rest>, entry: Entry): void {
   rests.set(entry.body, { as: 'body', kind: entry.kind })
   if (entry.artifacts !== undefined) rests.set(entry.artifacts, { as: 'list' })
   if (entry.source !== undefined) rests.set(entry.source, { as: 'source' })

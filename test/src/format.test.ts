@@ -79,13 +79,23 @@ describe('entries in fixtures/entries/valid', () => {
     const links = (value: unknown): unknown =>
       JSON.parse(JSON.stringify(value ?? null), (_, item) => item?.['/'] ?? item)
     const read = {
-      ...{ artifacts: entry.artifacts, author: entry.author, body: entry.body, kind: entry.kind },
-      ...{ name: entry.name, parents: entry.parents, prev: entry.prev, roster: entry.roster },
-      ...{ seq: entry.seq, signer: entry.signer, source: entry.source, store: entry.store },
+      artifacts: entry.artifacts,
+      author: entry.author,
+      body: entry.body,
+      kind: entry.kind,
+      name: entry.name,
+      parents: entry.parents,
+      prev: entry.prev,
+      roster: entry.roster,
+      seq: entry.seq,
+      signer: entry.signer,
+      source: entry.source,
+      store: entry.store,
       ...(entry.refs.length > 0 && { refs: entry.refs }),
       ...(entry.shallow.length > 0 && { shallow: entry.shallow }),
       ...(entry.witness && { witness: true }),
-      ...{ stream: entry.stream, v: 1 },
+      stream: entry.stream,
+      v: 1,
     }
     expect(JSON.parse(JSON.stringify(read))).toEqual(links(payload))
     expect(Buffer.from(entry.payloadBytes).toString()).toBe(canonical(payload as Json))

@@ -7,13 +7,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const config = {
   compilerOptions: {
-    ...{
-      module: 'nodenext',
-      target: 'es2023',
-      types: ['node'],
-      lib: ['es2023', 'esnext.disposable'],
-    },
-    ...{ strict: true, noUncheckedIndexedAccess: true, skipLibCheck: true, outDir: '.' },
+    module: 'nodenext',
+    target: 'es2023',
+    types: ['node'],
+    lib: ['es2023', 'esnext.disposable'],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    outDir: 'built',
   },
   include: ['*.mts'],
 }
@@ -35,14 +36,18 @@ export async function compileExamples(
     await writeFile(path.join(folder, `example-${i}.mts`), text)
   }
   run(path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ['-p', folder], folder)
-  return examples.map((_, i) => path.join(folder, `example-${i}.mjs`))
+  return examples.map((_, i) => path.join(folder, 'built', `example-${i}.mjs`))
 }
 
 /** Runs a program with an environment that names no home and returns what it printed. */
 export function run(program: string, args: readonly string[], cwd: string): string {
   try {
-    const options = { cwd, env: {}, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] } as const
-    return execFileSync(process.execPath, [program, ...args], options)
+    return execFileSync(process.execPath, [program, ...args], {
+      cwd,
+      env: {},
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
     throw new Error(`${path.basename(program)}: ${stdout}${stderr}`, { cause: error })

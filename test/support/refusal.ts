@@ -24,7 +24,7 @@ export async function expectRefused(
 ): Promise<Record<string, unknown>> {
   const text = await store.runWith(options, ...argv)
   expectOneLine(argv, text, wanted)
-  const asJson = await store.runWith(options, ...argv, '--json')
+  const asJson = await store.runWith(options, '--json', ...argv)
   expect({ argv, exit: asJson.exit, out: asJson.out }).toEqual({ argv, exit: wanted.exit, out: '' })
   const told = JSON.parse(asJson.err) as Record<string, unknown>
   expect(told).toMatchObject({ schema: 'hstore.error/1' })

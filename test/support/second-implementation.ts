@@ -36,7 +36,7 @@ export function canonical(value: Json): string {
 export function cid(codec: 'dag-json' | 'raw', bytes: Uint8Array | string): string {
   const digest = createHash('sha256').update(bytes).digest('hex')
   const header = codec === 'raw' ? '01551220' : '01a9021220'
-  const bits = [...`${header}${digest}`].map((digit) =>
+  const bits = Array.from(`${header}${digest}`, (digit) =>
     Number.parseInt(digit, 16).toString(2).padStart(4, '0'),
   )
   const groups = bits.join('').match(/.{1,5}/g) ?? []

@@ -28,33 +28,61 @@ export function workedExample(): readonly ExampleBlock[] {
   const source = raw('source', givenFile(artifact))
   const envelope = block('envelope', JSON.parse(source.text) as Json)
   const first = put('envelope entry', {
-    ...{ artifacts: link(list.cid), body: link(envelope.cid), name: revision('R0001') },
+    artifacts: link(list.cid),
+    body: link(envelope.cid),
+    name: revision('R0001'),
     source: link(source.cid),
   })
   const certificate = block('certificate', certificateBody(first, genesis))
   const attested = put('certificate entry', {
-    ...{ body: link(certificate.cid), kind: 'certificate', refs: [link(first.cid)] },
+    body: link(certificate.cid),
+    kind: 'certificate',
+    refs: [link(first.cid)],
     stream: `log:${root.did}`,
   })
   const next = block('next envelope', nextBody(artifact))
   const second = put('next envelope entry', {
-    ...{ artifacts: link(list.cid), body: link(next.cid), name: revision('R0002') },
-    ...{ parents: [link(first.cid)], prev: [link(first.cid)], seq: 2 },
-    ...{ refs: [link(attested.cid)], shallow: [revision('R0000')] },
+    artifacts: link(list.cid),
+    body: link(next.cid),
+    name: revision('R0002'),
+    parents: [link(first.cid)],
+    prev: [link(first.cid)],
+    seq: 2,
+    refs: [link(attested.cid)],
+    shallow: [revision('R0000')],
   })
   agents.push(agentOf('csag:agent/agent-b', ['bee'], other.did))
   const roster = block('roster', rosterBody(1, { prev: link(genesis.cid) }, agents))
   const accepted = put('roster entry', rosterEntry(roster, '1', [link(genesisEntry.cid)]))
   return [
-    ...[genesis, genesisEntry, artifact, list, source, envelope, first],
-    ...[certificate, attested, next, second, roster, accepted],
+    genesis,
+    genesisEntry,
+    artifact,
+    list,
+    source,
+    envelope,
+    first,
+    certificate,
+    attested,
+    next,
+    second,
+    roster,
+    accepted,
   ]
 }
 
 function entry(name: string, store: string, payload: JsonMap): ExampleBlock {
   const common = {
-    ...{ author: agent, kind: 'envelope', parents: [], prev: [], roster: link(store), seq: 1 },
-    ...{ signer: root.did, store: link(store), stream: `csag:${workspace}`, v: 1 },
+    author: agent,
+    kind: 'envelope',
+    parents: [],
+    prev: [],
+    roster: link(store),
+    seq: 1,
+    signer: root.did,
+    store: link(store),
+    stream: `csag:${workspace}`,
+    v: 1,
   }
   const text = entryBlock({ ...common, ...payload }, root)
   return { name, codec: 'dag-json', cid: cid('dag-json', text), text }
@@ -62,14 +90,24 @@ function entry(name: string, store: string, payload: JsonMap): ExampleBlock {
 
 function rosterEntry({ cid }: ExampleBlock, version: string, before: Json[]): JsonMap {
   return {
-    ...{ author: root.did, body: link(cid), kind: 'roster', name: version, stream: 'roster' },
-    ...{ parents: before, prev: before, seq: before.length + 1 },
+    author: root.did,
+    body: link(cid),
+    kind: 'roster',
+    name: version,
+    stream: 'roster',
+    parents: before,
+    prev: before,
+    seq: before.length + 1,
   }
 }
 
 function rosterBody(version: number, more: JsonMap, agents: Json[]): Json {
   return {
-    ...{ ...more, agents, format: 1, roots: [{ did: root.did, holder: agent }], threshold: 1 },
+    ...more,
+    agents,
+    format: 1,
+    roots: [{ did: root.did, holder: agent }],
+    threshold: 1,
     version,
   }
 }
@@ -115,9 +153,13 @@ function givenFile(artifact: ExampleBlock): string {
 
 function nextBody(artifact: ExampleBlock): Json {
   return {
-    ...{ envelope_version: '1.0.0', id: workspace, revision: revision('R0002') },
-    ...{ parents: [revision('R0001'), revision('R0000')], current_heads: [revision('R0002')] },
-    ...{ created_by: agent, created_on: '2026-03-15T09:00:00Z' },
+    envelope_version: '1.0.0',
+    id: workspace,
+    revision: revision('R0002'),
+    parents: [revision('R0001'), revision('R0000')],
+    current_heads: [revision('R0002')],
+    created_by: agent,
+    created_on: '2026-03-15T09:00:00Z',
     source_artifacts: [record(artifact)],
   }
 }
@@ -134,7 +176,7 @@ function record({ text, cid: address }: ExampleBlock): Json {
 
 /** The digest that a raw CID carries: what is left of its bits after the four bytes of its header. */
 function digestOf(address: string): string {
-  const values = [...address.slice(1)].map((character) =>
+  const values = Array.from(address.slice(1), (character) =>
     'abcdefghijklmnopqrstuvwxyz234567'.indexOf(character).toString(2).padStart(5, '0'),
   )
   const bits = values.join('').slice(32, 288)

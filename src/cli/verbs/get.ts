@@ -2,7 +2,7 @@ import path from 'node:path'
 import { UsageError } from '../io.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
-import { openNamed } from '../settings.ts'
+import { openNamed, warnOfStanding } from '../settings.ts'
 
 /** `hstore get`: prints a body's exact bytes, an entry's, the file as given, an artifact, or lays out a bundle. */
 export const get: Verb = async (io, [ref = ''], options) => {
@@ -11,6 +11,7 @@ export const get: Verb = async (io, [ref = ''], options) => {
     throw new UsageError('--entry, --original and --out do not go together')
   }
   await using store = await openNamed(io, options)
+  await warnOfStanding(io, store, ref)
   if (typeof out === 'string') {
     const laid = await store.layOut(ref, path.resolve(io.cwd, out))
     const { folder, envelope, files } = laid

@@ -1,11 +1,12 @@
 import { entryReport } from '../../reports.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
-import { openNamed } from '../settings.ts'
+import { openNamed, warnOfStanding } from '../settings.ts'
 
 /** `hstore show`: an entry's fields and its document, escaped for a terminal. */
 export const show: Verb = async (io, [ref = ''], options) => {
   await using store = await openNamed(io, options)
+  await warnOfStanding(io, store, ref)
   const found = await store.get(ref)
   if (!('bytes' in found)) {
     let size = 0

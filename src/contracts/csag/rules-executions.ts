@@ -30,7 +30,12 @@ function judgeEnvironment(
   if (answer.kind === 'remote') return
   if (answer.kind === 'file') {
     if (answer.file.sha256 === sha256) return
-    report(context, 'CSAG-H-032', at, `the lockfile has the digest ${answer.file.sha256}`)
+    report(
+      context,
+      'CSAG-H-032',
+      at,
+      `${quote(locator)} has the digest ${answer.file.sha256}, not ${sha256} as named`,
+    )
     return
   }
   const code = answer.kind === 'missing' ? 'CSAG-H-031' : 'CSAG-H-030'

@@ -66,11 +66,11 @@ function sizeOf(
 function judgeFile(context: RuleContext, placed: PlacedRecord, file: BundleFile): void {
   const { record, place } = placed
   if (record.sha256 !== file.sha256) {
-    const message = `the file has the digest ${file.sha256}`
+    const message = `${quote(record.artifact_path)} has the digest ${file.sha256}, not ${record.sha256} as named`
     report(context, 'CSAG-H-012', [...place, 'sha256'], message)
   }
   if ((record.byte_size ?? file.sizeBytes) !== file.sizeBytes) {
-    const message = `the file has ${file.sizeBytes} bytes`
+    const message = `${quote(record.artifact_path)} has ${file.sizeBytes} bytes, not ${record.byte_size} as named`
     report(context, 'CSAG-H-013', [...place, 'byte_size'], message)
   }
   if (isDeclaredPaper(placed, file)) {

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { describeBlockCases } from './support/case-blocks.ts'
+import { describeEntryCases } from './support/case-entries.ts'
+import { describeKeyCases } from './support/case-keys.ts'
+
+const vectors = process.env['HSTORE_VECTORS']
+const folder = vectors === undefined || vectors === '' ? undefined : path.resolve(vectors, '../cases')
+
+if (folder === undefined || vectors === undefined || !existsSync(folder)) {
+  describe('handed cases', () => {
+    it('are none', () => {
+      console.log('cases: 0 run, none given')
+      expect(folder === undefined || !existsSync(folder)).toBe(true)
+    })
+  })
+} else {
+  const given = { cases: folder, vectors: path.resolve(vectors) }
+  describe('handed cases', () => {
+    describeBlockCases(given)
+    describeKeyCases(given)
+    describeEntryCases(given)
+  })
+}
