@@ -8,7 +8,15 @@ import { fileURLToPath } from 'node:url'
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const dist = path.join(root, 'dist')
 const stamp = path.join(dist, '.built')
-const sources = ['src', 'store', 'keys', 'tsconfig.json', 'tsconfig.build.json', 'bin/setup.js', 'package-lock.json']
+const sources = [
+  'src',
+  'store',
+  'keys',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'bin/setup.js',
+  'package-lock.json',
+]
 
 /** @param {string} file */
 const readJson = (file) => JSON.parse(fs.readFileSync(path.join(root, file), 'utf8'))
@@ -17,7 +25,9 @@ const readJson = (file) => JSON.parse(fs.readFileSync(path.join(root, file), 'ut
 function run(command, args) {
   const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
   if (result.status === 0) return
-  const why = result.error ? `: ${result.error.message}` : ` (exit ${result.status ?? result.signal})`
+  const why = result.error
+    ? `: ${result.error.message}`
+    : ` (exit ${result.status ?? result.signal})`
   console.error(`hstore setup: ${[path.basename(command), ...args].join(' ')} failed${why}`)
   process.exitCode = 1
   throw new Error('set-up stopped')
@@ -52,12 +62,29 @@ function newest(file) {
   if (stat === undefined) return 0
   if (!stat.isDirectory()) return stat.mtimeMs
   if (path.basename(file) === 'generated') return 0
-  return Math.max(stat.mtimeMs, ...fs.readdirSync(file).map((name) => newest(path.join(file, name))))
+  return Math.max(
+    stat.mtimeMs,
+    ...fs.readdirSync(file).map((name) => newest(path.join(file, name))),
+  )
 }
 
 function isBuilt() {
   const built = fs.statSync(stamp, { throwIfNoEntry: false })
-  return built !== undefined && sources.every((name) => newest(path.join(root, name)) <= built.mtimeMs)
+  return (
+    built !== undefined && sources.every((name) => newest(path.join(root, name)) <= built.mtimeMs)
+  )
+}
+
+/**
+ * Bundles the command line: loading a hundred small files takes longer than most verbs. The library stays as it is.
+ * @param {string} rolldown
+ * @param {string} folder
+ */
+function bundle(rolldown, folder) {
+  const external = ['level', 'bcrypt-pbkdf'].flatMap((name) => ['--external', name])
+  const from = path.join(folder, 'src/cli/program.js')
+  const format = ['--format', 'esm', '--platform', 'node', '--logLevel', 'silent']
+  run(process.execPath, [rolldown, from, '--dir', path.join(folder, 'cli'), ...format, ...external])
 }
 
 /** Builds beside dist and swaps at the end, so that whoever runs meanwhile finds a whole one. */
@@ -72,8 +99,15 @@ function build() {
       '--out',
       path.join(fresh, 'src/contracts/csag/generated'),
     ])
-    const tsc = path.join(root, 'node_modules/typescript/bin/tsc')
-    run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh])
+    const tool = (/** @type {string} */ file) => path.join(root, 'node_modules', file)
+    run(process.execPath, [
+      tool('typescript/bin/tsc'),
+      '-p',
+      'tsconfig.build.json',
+      '--outDir',
+      fresh,
+    ])
+    bundle(tool('rolldown/bin/cli.mjs'), fresh)
     fs.writeFileSync(path.join(fresh, '.built'), '')
     fs.utimesSync(path.join(fresh, '.built'), began, began)
     if (fs.existsSync(dist)) fs.renameSync(dist, old)

@@ -51,6 +51,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
 }
 
 const lower: ReadonlyMap<string, Exit> = new Map<string, Exit>([
+  ['HSTORE_ARGUMENT_INVALID', exits.usage],
   ['HSTORE_BLOCK_CORRUPT', exits.damage],
   ['HSTORE_BLOCK_INVALID', exits.usage],
   ['HSTORE_BLOCK_NOT_FOUND', exits.damage],

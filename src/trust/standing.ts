@@ -84,11 +84,9 @@ export class Trust {
 
   #rosterStanding(entry: Entry): Standing {
     if (entry.author !== entry.signer) return rejected("a roster's author is its root's did")
-    if (!this.roster.roots.some(({ did }) => did === entry.signer)) {
-      return rejected(`its signer ${entry.signer} is no root`)
-    }
-    if (this.#bodies.has(entry.body)) return valid
-    return held('HS2004', 'its roster is not accepted')
+    const isRoot = this.roster.roots.some(({ did }) => did === entry.signer)
+    if (isRoot && this.#bodies.has(entry.body)) return valid
+    return held('HS2004', isRoot ? 'its roster is not accepted' : 'its signer is no root by now')
   }
 
   #knownRoster(entry: Entry): Standing | undefined {
@@ -112,6 +110,7 @@ function rightOf(entry: Claim, { agent, key }: KeyHolder): Standing | undefined 
   if (entry.author !== agent.id) {
     return rejected(`its signer is ${agent.id}, which may not speak for ${entry.author}`)
   }
+  if (entry.kind === 'freeze') return undefined // a key may always stop itself
   const fitting = key.grants.filter(
     ({ kinds, streams }) => fitsPattern(kinds, entry.kind) && fitsPattern(streams, entry.stream),
   )

@@ -132,7 +132,9 @@ describe('put refuses an artifact', () => {
     await mkdir(path.join(folder, 'in'))
     await writeFile(path.join(folder, 'in/data.txt'), 'obtained')
     await refusesPut(file, broken('CSAG-H-012', sha256('promised'), sha256('obtained')))
-    await refusesPut(file, broken('CSAG-H-011'), '--bundle', path.join(shared, 'elsewhere'))
+    await refusesPut(file, broken('CSAG-H-011'), '--bundle', path.dirname(shared))
+    const elsewhere = path.join(shared, 'elsewhere')
+    await refusesPut(file, { exit: 2, names: [elsewhere] }, '--bundle', elsewhere)
   })
 
   it('that is a folder or a pipe', async () => {

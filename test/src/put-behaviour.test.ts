@@ -3,7 +3,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openStore } from '../../src/open-store.ts'
 import { envelopeOf, writeEnvelope } from '../support/envelope.ts'
-import { amendRoster } from '../support/forge.ts'
+import { amendRoster, forge } from '../support/forge.ts'
 import { historyBundle, historyFiles, historyWorkspace } from '../support/history.ts'
 import { entriesIn, payloadIn, readRaw } from '../support/raw-blocks.ts'
 import type { TestStore } from '../support/store.ts'
@@ -186,6 +186,48 @@ describe('put --shallow', () => {
     expect(refused.exit).toBe(2)
     expect(JSON.parse(refused.err)).toMatchObject({ code: 'HSTORE_SHALLOW_HELD' })
     expect(await digestOf(store.store)).toBe(before)
+  })
+})
+
+describe('a parent that is not valid', () => {
+  const child = envelopeOf({ workspace: 'w', revision: 'C', author: agents.a, parents: ['P'] })
+  const parentOf = (author: string) => envelopeOf({ workspace: 'w', revision: 'P', author })
+  const putChild = (store: TestStore, ...more: string[]) =>
+    store.runWith({ stdin: JSON.stringify(child) }, 'put', '-', '--as', agents.a, '--json', ...more)
+
+  it('is as good as absent', async () => {
+    const store = await fresh()
+    await ok(store.run('key', 'new', 'bot:stranger', '--no-passphrase'))
+    const { cid } = await forge(store, 'bot:stranger', parentOf('bot:stranger'))
+    for (const more of [[], ['--parent', cid]]) {
+      const refused = await putChild(store, ...more)
+      expect({ more, exit: refused.exit }).toEqual({ more, exit: 2 })
+    }
+    const shallow = json<Put>(await ok(putChild(store, '--shallow')))
+    expect(shallow).toMatchObject({ parents: [], shallow: ['w/revision/P'] })
+  })
+
+  it('is not replaced by another of its name when it was named outright', async () => {
+    const store = await fresh()
+    await ok(store.run('key', 'new', 'bot:stranger', '--no-passphrase'))
+    const { cid } = await forge(store, 'bot:stranger', parentOf('bot:stranger'))
+    await ok(store.runWith({ stdin: JSON.stringify(parentOf(agents.b)) }, 'put', '-', '--as', agents.b))
+    const before = await digestOf(store.store)
+    const refused = await putChild(store, '--parent', cid)
+    expect(refused.exit).not.toBe(0)
+    expect(await digestOf(store.store)).toBe(before)
+  })
+
+  it('does not stand in the way of the same document by its author', async () => {
+    const store = await fresh()
+    const agent = 'bot:late'
+    const did = (await ok(store.run('key', 'new', agent, '--no-passphrase'))).out.trim()
+    const { cid } = await forge(store, agent, parentOf(agents.a))
+    await ok(store.run('roster', 'add', agent, did))
+    const put = await store.runWith({ stdin: JSON.stringify(parentOf(agents.a)) }, 'put', '-', '--as', agents.a, '--json')
+    expect(json<Put>(put)).toMatchObject({ new: true })
+    expect(json<Put>(put).cid).not.toBe(cid)
+    expect((await store.run('resume', json<Put>(put).cid)).exit).toBe(0)
   })
 })
 

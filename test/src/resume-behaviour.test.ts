@@ -135,9 +135,9 @@ describe('resume', () => {
 describe('a certificate', () => {
   it('is signed once for one judgement, and is a note in its own stream', async () => {
     const store = await copyOf(full)
-    const first = await resume(store, stream)
+    const first = await resume(store, stream, '--full')
     const before = await readRaw(store)
-    const second = await resume(store, stream)
+    const second = await resume(store, stream, '--full')
     expect(second.certificate).toBe(first.certificate)
     const after = await readRaw(store)
     expect(after.blocks.size).toBe(before.blocks.size)
@@ -146,6 +146,10 @@ describe('a certificate', () => {
     expect(payload).toMatchObject({ stream: `log:${payload!.signer}`, parents: [] })
     const { heads } = json<{ heads: { stream: string }[] }>(await store.run('heads', '--json'))
     expect(heads.some((head) => head.stream.startsWith('log:'))).toBe(false)
+    // what was not read again is another judgement
+    const plain = await resume(store, stream)
+    expect((await resume(store, stream)).certificate).toBe(plain.certificate)
+    expect((await store.run('verify', '--all')).exit).toBe(0)
   })
 
   it('saves reading what it covers, and says so', async () => {

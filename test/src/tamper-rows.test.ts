@@ -65,6 +65,26 @@ describe('rows that do not follow from the blocks', () => {
     expect(unseen).toEqual([])
   })
 
+  it('are named by verify --all when no entry accounts for them', async () => {
+    const unseen: string[] = []
+    const other = `baguqeera${'a'.repeat(52)}`
+    for (const key of [
+      '!heads!csag:ghost',
+      '!names!csag:ghost\u0000=R1',
+      `!bodies!${other}`,
+      `!tips!csag:ghost\u0000did:key:z6MkNobody`,
+      `!nodes!csag:ghost\u0000${other}`,
+      `!entries!csag:ghost\u0000${'1'.padStart(16, '0')}\u0000${other}`,
+      `!entries!${stream}\u0000${'9'.padStart(16, '0')}\u0000${cids[0]!}`,
+    ]) {
+      const broken = await copy()
+      await setRow(broken, key, [cids[0]!])
+      const { exit } = await broken.run('verify', '--all')
+      if (exit !== 5) unseen.push(`exit ${exit} with ${JSON.stringify(key)}`)
+    }
+    expect(unseen).toEqual([])
+  })
+
   it('do not lead resume of a stream back to what was followed already', async () => {
     const broken = await copy()
     await setRow(broken, `!heads!${stream}`, [cids[0]!])

@@ -4,8 +4,8 @@ import { openSigner } from '../../keys/signer.ts'
 import { encodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import { cidTextOf } from '../../store/cid-text.ts'
-import type { Block } from '../../store/commit.ts'
+import type { Block } from '../../store/block.ts'
+import { makeBlock } from '../../store/block.ts'
 import { planRows } from '../../store/indexes.ts'
 import type { Context } from '../../src/context.ts'
 import { openContext } from '../../src/context.ts'
@@ -14,11 +14,8 @@ import { seal } from '../../src/entry/seal.ts'
 import { rosterDraft } from '../../src/init.ts'
 import { rowOf } from '../../src/entry/row.ts'
 import { append } from '../../src/put/append.ts'
-import { loadRosterPath } from '../../src/trust/load.ts'
-import { writePins } from '../../src/trust/pin-file.ts'
 import type { Roster } from '../../src/trust/roster.ts'
 import { rosterForm } from '../../src/trust/roster.ts'
-import { Trust } from '../../src/trust/standing.ts'
 import type { TestStore } from './store.ts'
 
 /** Returns the signer of an agent of a test store. */
@@ -33,8 +30,7 @@ export function openBelow({ store, keys }: TestStore): Promise<Context> {
 
 /** Returns a document as a body block. */
 export function bodyOf(document: object): Block {
-  const bytes = encodeForm(document as JsonForm & object)
-  return { cid: cidTextOf(bytes, 'dag-json'), bytes }
+  return makeBlock(encodeForm(document as JsonForm & object), 'dag-json')
 }
 
 /**
@@ -53,7 +49,7 @@ export async function forge(
   await using context = await openBelow(store)
   const { id, revision } = document as { id?: string; revision?: string }
   const body = bodyOf(document)
-  const { entry, bytes } = seal(
+  const { entry, block } = seal(
     {
       artifacts: undefined,
       author: agent,
@@ -76,7 +72,7 @@ export async function forge(
     signer,
   )
   await context.db.commit({
-    blocks: [{ cid: entry.cid, bytes }, body],
+    blocks: [block, body],
     rows: planRows((index, key) => context.db.readRow(index, key), rowOf(entry)),
   })
   return entry
@@ -88,16 +84,22 @@ export async function amendRoster(
   amend: (roster: Roster) => Partial<Roster>,
 ): Promise<CidText> {
   const signer = await signerOf(store, 'csag:agent/merger')
+  const body = await appendRoster(store, signer, amend)
   await using context = await openBelow(store)
-  const { roster, rosterBody, genesis, path } = context.trust
+  if (context.trust.rosterBody === body) return body
+  throw new Error('the roster was not accepted')
+}
+
+async function appendRoster(
+  store: TestStore,
+  signer: Signer,
+  amend: (roster: Roster) => Partial<Roster>,
+): Promise<CidText> {
+  await using context = await openBelow(store)
+  const { roster, rosterBody } = context.trust
   const base = { ...roster, nonce: undefined, prev: rosterBody, version: roster.version + 1 }
-  const bytes = encodeForm(rosterForm({ ...base, ...amend(base) }))
-  const body = { cid: cidTextOf(bytes, 'dag-json'), bytes }
+  const body = makeBlock(encodeForm(rosterForm({ ...base, ...amend(base) })), 'dag-json')
   const parents = (context.db.readRow('bodies', rosterBody) ?? []) as CidText[]
   await append(context, rosterDraft(signer, body, base.version, parents), signer)
-  const pinned = path.map((accepted) => accepted.body)
-  const found = await loadRosterPath(context.db, genesis, pinned)
-  context.trust = new Trust(genesis, found)
-  await writePins(context.keysFolder, genesis, { path: found.path.map((one) => one.body) })
   return body.cid
 }
