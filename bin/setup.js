@@ -21,9 +21,13 @@ const sources = [
 /** @param {string} file */
 const readJson = (file) => JSON.parse(fs.readFileSync(path.join(root, file), 'utf8'))
 
-/** @param {string} command @param {string[]} args */
-function run(command, args) {
-  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {'ignore' | 2} talk where to put what the command says when all goes well
+ */
+function run(command, args, talk = 2) {
+  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', talk, 2] })
   if (result.status === 0) return
   const why = result.error
     ? `: ${result.error.message}`
@@ -83,8 +87,9 @@ function isBuilt() {
 function bundle(rolldown, folder) {
   const external = ['level', 'bcrypt-pbkdf'].flatMap((name) => ['--external', name])
   const from = path.join(folder, 'src/cli/program.js')
-  const format = ['--format', 'esm', '--platform', 'node', '--logLevel', 'silent']
-  run(process.execPath, [rolldown, from, '--dir', path.join(folder, 'cli'), ...format, ...external])
+  const format = ['--format', 'esm', '--platform', 'node']
+  const to = ['--dir', path.join(folder, 'cli')]
+  run(process.execPath, [rolldown, from, ...to, ...format, ...external], 'ignore')
 }
 
 /** Builds beside dist and swaps at the end, so that whoever runs meanwhile finds a whole one. */

@@ -12,6 +12,7 @@ import {
 import type { Counts, LoadedGraph } from './graph/loaded.ts'
 import { judgeIndexes } from './graph/judge-indexes.ts'
 import { namesakesOf } from './graph/namesakes.ts'
+import { isOfNode } from './graph/node-entries.ts'
 import { scanStore } from './graph/scan.ts'
 import { walk } from './graph/walk.ts'
 import { absentChecks } from './resume/verdict.ts'
@@ -42,7 +43,10 @@ export async function verifyRefs(
 ): Promise<VerifyReport> {
   const starts = cids.filter((cid) => codecOf(cid) !== 'raw')
   const rosters = await rosterEntries(context)
-  const graph = await walk(context.db, [...starts, ...rosters], { isMarked: marked(context, full) })
+  const graph = await walk(context.db, [...starts, ...rosters], {
+    isMarked: marked(context, full),
+    isOfNode: (cid, other) => isOfNode(context, cid, other),
+  })
   const direct: Finding[] = []
   for (const cid of cids.filter((cid) => codecOf(cid) === 'raw')) {
     const state = await checkArtifact(context.db, cid)

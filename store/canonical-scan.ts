@@ -222,7 +222,10 @@ class CanonicalScanner {
     const end = this.string(at)
     const cid = this.text(at + 1, end - 1)
     if (!isCidText(cid)) {
-      throw this.fault(['invalid-link', `link to ${quoted(cid)}, no CID that hstore admits`], at)
+      throw this.fault(
+        ['invalid-link', `key "/" links to ${quoted(cid)}, no CID that hstore admits`],
+        at,
+      )
     }
     return end
   }

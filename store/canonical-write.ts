@@ -150,7 +150,10 @@ class CanonicalWriter {
     if (Reflect.ownKeys(map).length > 1) throw this.slashFault()
     if (typeof target === 'string') {
       if (isCidText(target)) return
-      throw this.fault('invalid-link', `link to ${quoted(target)}, no CID that hstore admits`)
+      throw this.fault(
+        'invalid-link',
+        `key "/" links to ${quoted(target)}, no CID that hstore admits`,
+      )
     }
     if (typeof target !== 'object' || target === null) throw this.slashFault()
     if (depth === MAX_BLOCK_DEPTH) throw this.tooDeep()

@@ -6,7 +6,8 @@ import { describeEntryCases } from './support/case-entries.ts'
 import { describeKeyCases } from './support/case-keys.ts'
 
 const vectors = process.env['HSTORE_VECTORS']
-const folder = vectors === undefined || vectors === '' ? undefined : path.resolve(vectors, '../cases')
+const folder =
+  vectors === undefined || vectors === '' ? undefined : path.resolve(vectors, '../cases')
 
 if (folder === undefined || vectors === undefined || !existsSync(folder)) {
   describe('handed cases', () => {

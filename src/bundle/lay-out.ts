@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -54,14 +54,37 @@ export async function layOut(context: Context, entry: Entry, folder: string): Pr
   const name = freeName(files)
   for (const file of files.keys()) assertSafe(file)
   await writing(folder, async () => {
-    await mkdir(folder, { recursive: true })
-    if ((await readdir(folder)).length > 0) {
-      throw new HandoffError('HSTORE_OUTPUT_EXISTS', `${folder} is not empty: name a new folder`)
-    }
-    for (const [file, { cid }] of files) await writeArtifact(context, cid, path.join(folder, file))
-    await writeFile(path.join(folder, name), given, { flag: 'wx' })
+    await assertFree(folder)
+    await inPlaceOf(folder, async (fresh) => {
+      for (const [file, { cid }] of files) await writeArtifact(context, cid, path.join(fresh, file))
+      await writeFile(path.join(fresh, name), given, { flag: 'wx' })
+    })
   })
   return { folder: path.resolve(folder), envelope: name, files: [...files.keys()] }
+}
+
+async function assertFree(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  if (names.length === 0) return
+  throw new HandoffError('HSTORE_OUTPUT_EXISTS', `${folder} is not empty: name a new folder`)
+}
+
+/** Fills a folder beside `folder` and puts it in its place when it is whole: nothing is left of one that is not. */
+async function inPlaceOf(folder: string, fill: (fresh: string) => Promise<void>): Promise<void> {
+  const target = path.resolve(folder)
+  await mkdir(path.dirname(target), { recursive: true })
+  const fresh = await mkdtemp(`${target}.`)
+  try {
+    await fill(fresh)
+    await chmod(fresh, 0o755)
+    await rename(fresh, target) // over an empty folder, or where none is
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true })
+    throw error
+  }
 }
 
 /** Returns the file as given: the body's own bytes where they are the same. */

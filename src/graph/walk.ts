@@ -9,6 +9,8 @@ import type { LoadedGraph } from './loaded.ts'
 export interface WalkOptions {
   /** Returns whether an earlier certificate covers an entry and all that it rests on. */
   readonly isBefore?: (cid: CidText) => boolean
+  /** Returns whether the entry `cid`, which has the body of `entry`, is one node with it. */
+  readonly isOfNode?: (cid: CidText, entry: Entry) => Promise<boolean>
   /** Returns whether an entry's signature was checked before. */
   readonly isMarked?: (cid: CidText) => boolean
 }
@@ -35,7 +37,7 @@ export async function walk(
       for (const entry of await readEntries(db, collection, cids, options)) {
         if (isCovered(collection, entry.cid, options)) continue
         addRests(rests, entry)
-        for (const cid of linked(db, entry)) next.add(cid)
+        for (const cid of await linked(db, entry, options)) next.add(cid)
       }
     }
     await readRests(db, collection, rests)
@@ -81,10 +83,14 @@ async function readEntries(
   return found
 }
 
-/** The entries that an entry follows, and the other entries that carry its body. */
-function linked(db: Database, entry: Entry): CidText[] {
-  const others = entry.kind === 'envelope' ? (db.readRow('bodies', entry.body) ?? []) : []
-  return [...entry.parents, ...entry.prev, ...(others as CidText[])]
+/** The entries that an entry follows, and the others of its node. */
+async function linked(db: Database, entry: Entry, { isOfNode }: WalkOptions): Promise<CidText[]> {
+  const links: CidText[] = [...entry.parents, ...entry.prev]
+  if (entry.kind !== 'envelope' || isOfNode === undefined) return links
+  for (const cid of (db.readRow('bodies', entry.body) ?? []) as CidText[]) {
+    if (cid !== entry.cid && (await isOfNode(cid, entry))) links.push(cid)
+  }
+  return links
 }
 
 function addRests(rests: Map<CidText, Rest>, entry: Entry): void {

@@ -81,7 +81,7 @@ interface Linked {
 function linkParents(context: Context, draft: Draft): Linked | Unread {
   const named = readEntries(context, draft.parents)
   if (named instanceof Unread) return named
-  assertNamed(draft, named)
+  assertNamed(context, draft, named)
   const nodes: Node[] = []
   const absent: string[] = []
   for (const name of sortedNames(draft.parentNames)) {
@@ -107,8 +107,16 @@ function onlyNode(name: string, nodes: readonly Node[], isChosen: boolean): read
   )
 }
 
-function assertNamed(draft: Draft, named: readonly VerifiedEntry[]): void {
+function assertNamed(context: Context, draft: Draft, named: readonly VerifiedEntry[]): void {
   for (const entry of named) {
+    const { standing, why } = context.trust.standingOf(entry)
+    if (standing !== 'valid') {
+      throw new HandoffError(
+        'HSTORE_PARENT_UNKNOWN',
+        `--parent ${entry.cid} is not valid: ${why}; follow an entry that is`,
+        { details: { cid: entry.cid } },
+      )
+    }
     if (entry.stream === draft.stream && draft.parentNames.includes(entry.name ?? '')) continue
     throw new HandoffError(
       'HSTORE_PARENT_UNKNOWN',

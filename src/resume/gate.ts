@@ -13,6 +13,7 @@ import {
 } from '../graph/judge.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { findShallow } from '../graph/shallow.ts'
+import { isOfNode } from '../graph/node-entries.ts'
 import { judgeTips } from '../graph/tips.ts'
 import { walk } from '../graph/walk.ts'
 import { judgeContract } from '../bundle/contract.ts'
@@ -66,6 +67,7 @@ export async function judge(
   for await (const cid of entriesOf(context.db, 'roster')) rosters.push(cid)
   const graph = await walk(context.db, [head, ...rosters], {
     isBefore: (cid) => cid !== head && isCovered(cid),
+    isOfNode: (cid, other) => isOfNode(context, cid, other),
     isMarked: (cid) => !options.full && context.marks.has(cid, 'signature'),
   })
   const entry = graph.entries.get(head)

@@ -7,7 +7,15 @@ import { historyFiles, historyWorkspace } from '../support/history.ts'
 import type { Refusal } from '../support/refusal.ts'
 import { expectRefused } from '../support/refusal.ts'
 import type { TestStore } from '../support/store.ts'
-import { agents, copyStore, digestOf, json, makeSharedFolder, makeTestStore, ok } from '../support/store.ts'
+import {
+  agents,
+  copyStore,
+  digestOf,
+  json,
+  makeSharedFolder,
+  makeTestStore,
+  ok,
+} from '../support/store.ts'
 
 const shared = await makeSharedFolder()
 let empty: TestStore
@@ -38,30 +46,31 @@ describe('put refuses a file', () => {
   const unreadable = { exit: 2, code: 'HSTORE_INPUT_UNREADABLE' }
   const byteOrderMark = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)])
   const badUtf8 = Buffer.from(text.replace('https', 'http\u00ff'), 'latin1')
-  const cases: readonly (readonly [name: string, content: string | Uint8Array, wanted: Refusal])[] = [
-    ['empty', '', { ...unreadable, names: ['empty'] }],
-    ['white', ' \n', unreadable],
-    ['words', 'not json at all', unreadable],
-    ['cut', text.slice(0, -20), unreadable],
-    ['two', `${text}${text}`, unreadable],
-    ['mark', byteOrderMark, unreadable],
-    ['utf8', badUtf8, unreadable],
-    ['list', '[]', unreadable],
-    ['text', '"envelope"', unreadable],
-    ['number', '7', unreadable],
-    ['map', '{}', { exit: 1, code: 'HSTORE_CONTRACT_BROKEN' }],
-    ['version', text.replace('"1.0.0"', '"9.0.0"'), { exit: 1, names: ['envelope_version'] }],
-    ['unknown', text.replace('{', '{"verdict":"complete",'), { exit: 1, names: ['verdict'] }],
-    ['proto', text.replace('{', '{"__proto__":{"a":1},'), { exit: 1, names: ['__proto__'] }],
-    ['slash', text.replace('{', '{"/":"bafy",'), { exit: 1 }],
-    ['twice', text.replace('{', '{"created_by":"x",'), { exit: 2, names: ['created_by'] }],
-    ['surrogate', text.replace('"w"', String.raw`"w\ud800"`), { exit: 2 }],
-    ['control', text.replace('"w"', String.raw`"w\u0007"`), { exit: 2, names: ['id'] }],
-    ['nothing', text.replace('"id":"w"', '"id":""'), { exit: 2, names: ['id'] }],
-    ['long', text.replace('"id":"w"', `"id":"${'w'.repeat(1025)}"`), { exit: 2, names: ['id'] }],
-    ['deep', text.replace('"w"', `${'['.repeat(100)}${']'.repeat(100)}`), { exit: 1 }],
-    ['abyss', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, { exit: 2 }],
-  ]
+  const cases: readonly (readonly [name: string, content: string | Uint8Array, wanted: Refusal])[] =
+    [
+      ['empty', '', { ...unreadable, names: ['empty'] }],
+      ['white', ' \n', unreadable],
+      ['words', 'not json at all', unreadable],
+      ['cut', text.slice(0, -20), unreadable],
+      ['two', `${text}${text}`, unreadable],
+      ['mark', byteOrderMark, unreadable],
+      ['utf8', badUtf8, unreadable],
+      ['list', '[]', unreadable],
+      ['text', '"envelope"', unreadable],
+      ['number', '7', unreadable],
+      ['map', '{}', { exit: 1, code: 'HSTORE_CONTRACT_BROKEN' }],
+      ['version', text.replace('"1.0.0"', '"9.0.0"'), { exit: 1, names: ['envelope_version'] }],
+      ['unknown', text.replace('{', '{"verdict":"complete",'), { exit: 1, names: ['verdict'] }],
+      ['proto', text.replace('{', '{"__proto__":{"a":1},'), { exit: 1, names: ['__proto__'] }],
+      ['slash', text.replace('{', '{"/":"bafy",'), { exit: 1 }],
+      ['twice', text.replace('{', '{"created_by":"x",'), { exit: 2, names: ['created_by'] }],
+      ['surrogate', text.replace('"w"', String.raw`"w\ud800"`), { exit: 2 }],
+      ['control', text.replace('"w"', String.raw`"w\u0007"`), { exit: 2, names: ['id'] }],
+      ['nothing', text.replace('"id":"w"', '"id":""'), { exit: 2, names: ['id'] }],
+      ['long', text.replace('"id":"w"', `"id":"${'w'.repeat(1025)}"`), { exit: 2, names: ['id'] }],
+      ['deep', text.replace('"w"', `${'['.repeat(100)}${']'.repeat(100)}`), { exit: 1 }],
+      ['abyss', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, { exit: 2 }],
+    ]
   for (const [name, content, wanted] of cases) {
     it(`that is bad: ${name}`, async () => {
       await refusesPut(await fileWith(`${name}.json`, content), wanted)
@@ -83,7 +92,10 @@ describe('put refuses a file', () => {
     const names = ['2097152']
     await refusesPut(await fileWith('body.json', note(2_200_000)), { exit: 2, names })
     const spaced = `${text.slice(0, -1)}${' '.repeat(4_300_000)}}`
-    await refusesPut(await fileWith('source.json', spaced), { exit: 2, code: 'HSTORE_INPUT_TOO_LARGE' })
+    await refusesPut(await fileWith('source.json', spaced), {
+      exit: 2,
+      code: 'HSTORE_INPUT_TOO_LARGE',
+    })
     const huge = path.join(shared, 'huge.json')
     const handle = await open(huge, 'w')
     await handle.truncate(64 * 1024 * 1024 + 1)
@@ -96,7 +108,10 @@ describe('put refuses a file', () => {
 
   it('with a warning only from 1 MiB on', async () => {
     const store = await fresh()
-    const large = await fileWith('large.json', JSON.stringify(envelopeOf({ ...small, note: 'n'.repeat(1_100_000) })))
+    const large = await fileWith(
+      'large.json',
+      JSON.stringify(envelopeOf({ ...small, note: 'n'.repeat(1_100_000) })),
+    )
     const ran = await ok(store.run('put', large))
     expect(ran.err).toContain('warning')
     expect((await store.run('verify', '--all')).exit).toBe(0)
@@ -122,7 +137,10 @@ describe('put refuses an artifact', () => {
   async function naming(folder: string, file: string, content: string): Promise<string> {
     await mkdir(folder, { recursive: true })
     const envelope = envelopeOf({ ...small, files: { [file]: content } })
-    return fileWith(path.relative(shared, path.join(folder, 'handoff.json')), JSON.stringify(envelope))
+    return fileWith(
+      path.relative(shared, path.join(folder, 'handoff.json')),
+      JSON.stringify(envelope),
+    )
   }
 
   it('that is missing, or other than promised', async () => {

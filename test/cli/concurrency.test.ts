@@ -62,12 +62,39 @@ describe('eight processes at once', () => {
     const root = await writeEnvelope(path.join(store.root, 'root'), { ...base, revision: 'ROOT' })
     const parent = (await ok(store.run('put', root))).out.trim()
     // three agents, so the eight say the same in threes: each document is one entry
-    const printed = await putFromEight(store, 2, () => 'shared', parent)
-    expect(printed).toHaveLength(16)
-    expect(new Set(printed).size).toBe(6)
-    await expectSound(store, 7)
+    const printed = await putFromEight(store, 3, () => 'shared', parent)
+    expect(printed).toHaveLength(24)
+    expect(new Set(printed).size).toBe(9)
+    await expectSound(store, 10)
     const { heads } = json<{ heads: { stream: string }[] }>(await store.run('heads', '--json'))
-    expect(heads.filter(({ stream }) => stream === 'csag:shared')).toHaveLength(6)
+    expect(heads.filter(({ stream }) => stream === 'csag:shared')).toHaveLength(9)
+  })
+
+  it('follow one head, and one of them alone gets there first', async () => {
+    const store = await fresh()
+    const base = { workspace: 'shared', author: agents.merger }
+    const root = await writeEnvelope(path.join(store.root, 'root'), { ...base, revision: 'ROOT' })
+    await ok(store.run('put', root))
+    const printed = await putFromEight(store, 1, () => 'shared', 'ROOT')
+    const won = new Set(printed.filter((line) => line.startsWith('bagu')))
+    expect(won.size).toBe(1)
+    const lost = printed.filter((line) => !won.has(line))
+    expect(new Set(lost)).toEqual(new Set(['HSTORE_HEADS_MOVED']))
+    await expectSound(store, 2)
+  })
+
+  it('say different things under one name, and one of them alone is heard', async () => {
+    const store = await fresh()
+    const author = agents.merger
+    const runs = eight.map(async (i) => {
+      const folder = path.join(store.root, `b${i}`)
+      const small = { workspace: 'w', revision: 'R', author, note: `note ${i}` }
+      const file = await writeEnvelope(folder, small)
+      return runProcess(['put', file, '--wait', '60'], { env: store.env, cwd: store.root })
+    })
+    const exits = (await Promise.all(runs)).map(({ exit }) => exit).sort((a, b) => a - b)
+    expect(exits).toEqual([0, 6, 6, 6, 6, 6, 6, 6])
+    await expectSound(store, 1)
   })
 })
 
@@ -85,8 +112,14 @@ describe('processes of the command line at once', () => {
       for (let n = 0; n < each; n++) {
         const revision = `C${i}-${n}`
         const own = await writeEnvelope(folder, { workspace: `cli:${i}`, revision, author })
-        const ran = await runProcess(['put', own, same, '--wait', '120'], { env: store.env, cwd: store.root })
-        expect({ exit: ran.exit, err: ran.err.replaceAll(/.*was there already\n/g, '') }).toEqual({ exit: 0, err: '' })
+        const ran = await runProcess(['put', own, same, '--wait', '120'], {
+          env: store.env,
+          cwd: store.root,
+        })
+        expect({ exit: ran.exit, err: ran.err.replaceAll(/.*was there already\n/g, '') }).toEqual({
+          exit: 0,
+          err: '',
+        })
         cids.push(...ran.out.trim().split('\n'))
       }
       return cids

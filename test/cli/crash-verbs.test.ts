@@ -14,7 +14,11 @@ const seed = 31
 const rounds = process.env['HSTORE_SOAK'] ? 200 : 6
 
 /** Runs a verb as a process that is killed after some time, and says whether it had ended by then. */
-async function killed({ env, root }: TestStore, argv: readonly string[], afterMs: number): Promise<boolean> {
+async function killed(
+  { env, root }: TestStore,
+  argv: readonly string[],
+  afterMs: number,
+): Promise<boolean> {
   const child = spawn(process.execPath, [launcher, ...argv], {
     cwd: root,
     env: { PATH: process.env['PATH'], ...env },

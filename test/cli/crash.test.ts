@@ -7,7 +7,14 @@ import { openStore } from '../../src/open-store.ts'
 import { randomOf } from '../support/envelope.ts'
 import { startPuts } from '../support/put-processes.ts'
 import type { TestStore } from '../support/store.ts'
-import { agents, copyStore, filesIn, json, makeSharedFolder, makeTestStore } from '../support/store.ts'
+import {
+  agents,
+  copyStore,
+  filesIn,
+  json,
+  makeSharedFolder,
+  makeTestStore,
+} from '../support/store.ts'
 
 const seed = 9
 const rounds = process.env['HSTORE_SOAK'] ? 200 : 8
@@ -20,7 +27,11 @@ beforeAll(async () => {
 })
 
 /** Lets a process put until it is killed after some time; half of the times it has just begun. */
-async function putUntilKilled(store: TestStore, round: number, random: number): Promise<readonly string[]> {
+async function putUntilKilled(
+  store: TestStore,
+  round: number,
+  random: number,
+): Promise<readonly string[]> {
   const bundle = path.join(store.root, `bundle-${round}`)
   const { store: folder, keys } = store
   const writer = startPuts('endless', folder, keys, agents.a, `crash:${round}`, bundle)

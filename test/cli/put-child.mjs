@@ -1,4 +1,4 @@
-// Puts envelopes in a process of its own and prints each CID once it is acknowledged:
+// Puts envelopes in a process of its own and prints each CID once it is acknowledged, or a code where it is refused:
 // node put-child.mjs <endless|each> <store> <keys> <agent> <workspace> <bundle> [count] [parent]
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync, writeSync } from 'node:fs'
@@ -51,9 +51,14 @@ function envelopeOf(i) {
 
 /** @param {import('../../src/open-store.ts').Store} open @param {number} i */
 async function put(open, i) {
-  const parents = parent === '' ? [] : [parent]
-  const { cid } = await open.put(envelopeOf(i), { bundle, parents })
-  writeSync(1, `${cid}\n`)
+  const parents = parent.startsWith('bagu') ? [parent] : []
+  try {
+    const { cid } = await open.put(envelopeOf(i), { bundle, parents })
+    writeSync(1, `${cid}\n`)
+  } catch (error) {
+    if (parent !== 'ROOT') throw error
+    writeSync(1, `${/** @type {{ code?: string }} */ (error).code}\n`)
+  }
 }
 
 const options = { store, keys, agent, waitMs: 120_000 }

@@ -52,15 +52,35 @@ describe('keys', () => {
     const put = (agent: string): readonly string[] => ['put', '-', '--as', agent]
     const by = (agent: string) => ({ stdin: envelope('R', agent) })
     const names = ['key']
-    await expectRefused(store, put('bot:new'), { exit: 4, code: 'HSTORE_KEY_NOT_FOUND', names }, by('bot:new'))
+    await expectRefused(
+      store,
+      put('bot:new'),
+      { exit: 4, code: 'HSTORE_KEY_NOT_FOUND', names },
+      by('bot:new'),
+    )
     await ok(store.run('key', 'new', 'bot:new', '--no-passphrase'))
-    await expectRefused(store, put('bot:new'), { exit: 4, names: ['bot:new', 'roster add'] }, by('bot:new'))
+    await expectRefused(
+      store,
+      put('bot:new'),
+      { exit: 4, names: ['bot:new', 'roster add'] },
+      by('bot:new'),
+    )
     const file = path.join(store.keys, `${encodeURIComponent(agents.merger)}.pem`)
     await chmod(file, 0o644)
-    await expectRefused(store, put(agents.merger), { exit: 4, code: 'HSTORE_KEY_EXPOSED', names: ['600'] }, by(agents.merger))
+    await expectRefused(
+      store,
+      put(agents.merger),
+      { exit: 4, code: 'HSTORE_KEY_EXPOSED', names: ['600'] },
+      by(agents.merger),
+    )
     await chmod(file, 0o600)
     await writeFile(file, 'no key')
-    await expectRefused(store, put(agents.merger), { exit: 4, code: 'HSTORE_KEY_INVALID' }, by(agents.merger))
+    await expectRefused(
+      store,
+      put(agents.merger),
+      { exit: 4, code: 'HSTORE_KEY_INVALID' },
+      by(agents.merger),
+    )
     expect(await digestOf(store.store)).toBe(before)
   })
 
@@ -72,12 +92,21 @@ describe('keys', () => {
     const before = await digestOf(store.store)
     const stdin = envelope('R', 'bot:locked')
     const put = ['put', '-', '--as', 'bot:locked']
-    const needed = { exit: 4, code: 'HSTORE_PASSPHRASE_NEEDED', names: ['--passphrase-file', 'HSTORE_PASSPHRASE'] }
+    const needed = {
+      exit: 4,
+      code: 'HSTORE_PASSPHRASE_NEEDED',
+      names: ['--passphrase-file', 'HSTORE_PASSPHRASE'],
+    }
     await expectRefused(store, put, needed, { stdin })
     const wrong = { exit: 4, code: 'HSTORE_PASSPHRASE_WRONG' }
     await expectRefused(store, put, wrong, { stdin, typed: 'wrong' })
     const none = [...put, '--passphrase-file', path.join(store.root, 'none')]
-    await expectRefused(store, none, { exit: 2, code: 'HSTORE_INPUT_UNREADABLE', names: ['none'] }, { stdin })
+    await expectRefused(
+      store,
+      none,
+      { exit: 2, code: 'HSTORE_INPUT_UNREADABLE', names: ['none'] },
+      { stdin },
+    )
     expect(await digestOf(store.store)).toBe(before)
     const file = path.join(store.root, 'passphrase')
     await writeFile(file, 'right\n')
@@ -91,7 +120,10 @@ describe('keys', () => {
     const before = await filesIn(store.keys)
     const needed = { exit: 4, code: 'HSTORE_PASSPHRASE_NEEDED', names: ['--no-passphrase'] }
     await expectRefused(store, ['key', 'new', 'bot:new'], needed)
-    await expectRefused(store, ['key', 'new', agents.merger, '--no-passphrase'], { exit: 6, code: 'HSTORE_KEY_EXISTS' })
+    await expectRefused(store, ['key', 'new', agents.merger, '--no-passphrase'], {
+      exit: 6,
+      code: 'HSTORE_KEY_EXISTS',
+    })
     expect(await filesIn(store.keys)).toEqual(before)
   })
 })
@@ -100,8 +132,19 @@ describe('a store', () => {
   it('that is not there is named, with what to do', async () => {
     const env = { HSTORE_STORE: '' }
     const names = ['hstore init']
-    for (const argv of [['heads'], ['put', '-'], ['verify', '--all'], ['resume', 'x'], ['log', 'x']]) {
-      await expectRefused(empty, argv, { exit: 2, code: 'HSTORE_STORE_MISSING', names }, { cwd: shared, env, stdin: '{}' })
+    for (const argv of [
+      ['heads'],
+      ['put', '-'],
+      ['verify', '--all'],
+      ['resume', 'x'],
+      ['log', 'x'],
+    ]) {
+      await expectRefused(
+        empty,
+        argv,
+        { exit: 2, code: 'HSTORE_STORE_MISSING', names },
+        { cwd: shared, env, stdin: '{}' },
+      )
     }
     const nowhere = path.join(shared, 'nowhere')
     await expectRefused(empty, ['heads', '--store', nowhere], { exit: 2, names: [nowhere] })
@@ -111,14 +154,22 @@ describe('a store', () => {
     const store = await fresh()
     const before = await digestOf(store.store)
     const again = ['init', '--as', agents.a]
-    const told = await expectRefused(store, again, { exit: 6, code: 'HSTORE_STORE_EXISTS', names: [store.genesis] })
+    const told = await expectRefused(store, again, {
+      exit: 6,
+      code: 'HSTORE_STORE_EXISTS',
+      names: [store.genesis],
+    })
     expect(told).toMatchObject({ genesis: store.genesis })
     expect(await digestOf(store.store)).toBe(before)
     const filled = path.join(store.root, 'filled')
     await mkdir(filled)
     await writeFile(path.join(filled, 'mine.txt'), '')
     await expectRefused(store, [...again, '--store', filled], { exit: 2, names: ['mine.txt'] })
-    await expectRefused(store, ['init', '--store', path.join(store.root, 'x')], { exit: 4, code: 'HSTORE_AGENT_NEEDED', names: ['--as'] })
+    await expectRefused(store, ['init', '--store', path.join(store.root, 'x')], {
+      exit: 4,
+      code: 'HSTORE_AGENT_NEEDED',
+      names: ['--as'],
+    })
   })
 
   it('that another process holds is waited for as long as asked, then refused with its pid', async () => {
@@ -131,20 +182,27 @@ describe('a store', () => {
       ['0.3', 0.3, 1],
     ] as const) {
       const began = performance.now()
-      const told = await expectRefused(store, ['put', '-', '--wait', wait], busy, { stdin: envelope('R') })
+      const told = await expectRefused(store, ['put', '-', '--wait', wait], busy, {
+        stdin: envelope('R'),
+      })
       const seconds = (performance.now() - began) / 2000
       expect(told).toMatchObject({ holder: holder.pid })
       expect(seconds).toBeGreaterThanOrEqual(least)
       expect(seconds).toBeLessThan(most)
     }
-    const waiting = runProcess(['put', '-', '--wait', '20'], { env: store.env, cwd: store.root, stdin: envelope('R') })
+    const waiting = runProcess(['put', '-', '--wait', '20'], {
+      env: store.env,
+      cwd: store.root,
+      stdin: envelope('R'),
+    })
     setTimeout(() => void holder.kill(), 200)
     expect((await waiting).exit).toBe(0)
   })
 
   it.skipIf(!isRoot)('of another owner is refused with 4', async () => {
     const store = await fresh()
-    for (const file of [store.store, ...(await filesIn(store.store))]) await lchown(file, 65_534, 65_534)
+    for (const file of [store.store, ...(await filesIn(store.store))])
+      await lchown(file, 65_534, 65_534)
     const before = await digestOf(store.store)
     for (const argv of [['heads'], ['put', '-'], ['verify', '--all']]) {
       const foreign = { exit: 4, code: 'HSTORE_STORE_FOREIGN', names: ['65534', store.store] }
@@ -170,7 +228,9 @@ describe('a store', () => {
     const inside = path.join(store.store, 'new')
     await expectRefused(store, ['init', '--as', agents.a, '--store', inside], { exit: 8 })
     const file = path.join(store.store, 'new.pem')
-    await expectRefused(store, ['key', 'new', 'bot:x', '--no-passphrase', '--keys', file], { exit: 8 })
+    await expectRefused(store, ['key', 'new', 'bot:x', '--no-passphrase', '--keys', file], {
+      exit: 8,
+    })
   })
 
   it.skipIf(!canMount)('on a full disk is refused with 8, and whole afterwards', async () => {
@@ -185,7 +245,11 @@ describe('a store', () => {
     let exit = 0
     for (let i = 0; exit === 0 && i < 20; i++) {
       const files = { 'data.bin': `${i}`.padEnd(i % 2 === 0 ? 600_000 : 1_100_000, 'x') }
-      const file = await writeEnvelope(path.join(store.root, `b${i}`), { ...small, revision: `R${i}`, files })
+      const file = await writeEnvelope(path.join(store.root, `b${i}`), {
+        ...small,
+        revision: `R${i}`,
+        files,
+      })
       const ran = await store.run('put', file, ...to, '--json')
       exit = ran.exit
       if (exit === 0) acknowledged.push(json<{ cid: string }>(ran).cid)
@@ -234,7 +298,11 @@ describe('a store', () => {
     }
     await writeFile(file, config)
     await rm(path.join(store.store, 'db', 'CURRENT'))
-    await expectRefused(store, ['verify', '--all'], { exit: 5, code: 'HSTORE_STORE_DAMAGED', names: ['fsck'] })
+    await expectRefused(store, ['verify', '--all'], {
+      exit: 5,
+      code: 'HSTORE_STORE_DAMAGED',
+      names: ['fsck'],
+    })
   })
 })
 
@@ -244,11 +312,26 @@ describe('a REF', () => {
     const { out } = await ok(store.runWith({ stdin: envelope('R') }, 'put', '-'))
     const cid = out.trim()
     const unknown = `baguqeera${'a'.repeat(52)}`
-    const refs = ['csag:nothing', unknown, cid.toUpperCase(), cid.slice(0, -1), `z${cid}`, '', '__proto__', '\u0000', 'w\u0000', '../w']
+    const refs = [
+      'csag:nothing',
+      unknown,
+      cid.toUpperCase(),
+      cid.slice(0, -1),
+      `z${cid}`,
+      '',
+      '__proto__',
+      '\u0000',
+      'w\u0000',
+      '../w',
+    ]
     for (const ref of refs) {
       for (const verb of ['get', 'show', 'log', 'resume', 'verify']) {
         const told = await expectRefused(store, [verb, '--', ref], { exit: 2 })
-        expect({ ref, verb, code: told['code'] }).toEqual({ ref, verb, code: 'HSTORE_REF_NOT_FOUND' })
+        expect({ ref, verb, code: told['code'] }).toEqual({
+          ref,
+          verb,
+          code: 'HSTORE_REF_NOT_FOUND',
+        })
       }
     }
   })
@@ -269,12 +352,21 @@ describe('a REF', () => {
 
   it('may be an artifact for get, and no entry elsewhere', async () => {
     const store = await fresh()
-    const file = await writeEnvelope(path.join(store.root, 'b'), { ...small, files: { 'a.txt': 'abc' } })
-    const { artifacts } = json<{ artifacts: { cid: string }[] }>(await ok(store.run('put', file, '--json')))
-    const [{ cid = '' } = {}] = artifacts
+    const file = await writeEnvelope(path.join(store.root, 'b'), {
+      ...small,
+      files: { 'a.txt': 'abc' },
+    })
+    const { artifacts } = json<{ artifacts: { cid: string }[] }>(
+      await ok(store.run('put', file, '--json')),
+    )
+    const { cid } = artifacts[0]!
     expect((await ok(store.run('get', cid))).out).toBe('abc')
     expect((await store.run('verify', cid)).exit).toBe(0)
-    for (const argv of [['log', cid], ['get', cid, '--out', path.join(store.root, 'out')], ['resume', cid]]) {
+    for (const argv of [
+      ['log', cid],
+      ['get', cid, '--out', path.join(store.root, 'out')],
+      ['resume', cid],
+    ]) {
       await expectRefused(store, argv, { exit: 2, names: [cid] })
     }
   })

@@ -28,7 +28,11 @@ interface Put {
   readonly artifacts: readonly { readonly path: string; readonly size: number }[]
 }
 interface Heads {
-  readonly heads: readonly { readonly stream: string; readonly cid: string; readonly revision: string }[]
+  readonly heads: readonly {
+    readonly stream: string
+    readonly cid: string
+    readonly revision: string
+  }[]
 }
 
 const shared = await makeSharedFolder()
@@ -59,10 +63,16 @@ describe('put', () => {
     const again = await put(store, r1, agents.a)
     expect(again).toEqual({ ...first, new: false })
     const document = JSON.parse(await readFile(r1, 'utf8')) as Record<string, unknown>
-    const turned = Object.fromEntries(Object.entries(document).reverse())
+    const turned = Object.fromEntries(Object.entries(document).toReversed())
     const spelt = await store.runWith(
       { stdin: JSON.stringify(turned, null, 7) },
-      ...['put', '-', '--bundle', historyBundle, '--as', agents.a, '--json'],
+      'put',
+      '-',
+      '--bundle',
+      historyBundle,
+      '--as',
+      agents.a,
+      '--json',
     )
     expect(json(spelt)).toEqual({ ...first, new: false })
     expect(await digestOf(store.store)).toBe(before)
@@ -80,7 +90,11 @@ describe('put', () => {
     )
     await Promise.all(others)
     await open.close()
-    const { exit } = await empty.runWith({ cwd: root, env: { HSTORE_STORE: store, HSTORE_KEYS: keys } }, 'verify', '--all')
+    const { exit } = await empty.runWith(
+      { cwd: root, env: { HSTORE_STORE: store, HSTORE_KEYS: keys } },
+      'verify',
+      '--all',
+    )
     expect(exit).toBe(0)
   })
 
@@ -117,7 +131,9 @@ describe('put', () => {
   it('names the certificate of its author on the very parents, and no other', async () => {
     const store = await fresh()
     await put(store, r1, agents.a)
-    const resumed = await ok(store.run('resume', `csag:${historyWorkspace}`, '--as', agents.a, '--json'))
+    const resumed = await ok(
+      store.run('resume', `csag:${historyWorkspace}`, '--as', agents.a, '--json'),
+    )
     const { certificate } = json<{ certificate: string }>(resumed)
     const own = await put(store, r2a, agents.a)
     const other = await put(store, r2b, agents.b, '--parent', own.parents[0]!)
@@ -211,7 +227,9 @@ describe('a parent that is not valid', () => {
     const store = await fresh()
     await ok(store.run('key', 'new', 'bot:stranger', '--no-passphrase'))
     const { cid } = await forge(store, 'bot:stranger', parentOf('bot:stranger'))
-    await ok(store.runWith({ stdin: JSON.stringify(parentOf(agents.b)) }, 'put', '-', '--as', agents.b))
+    await ok(
+      store.runWith({ stdin: JSON.stringify(parentOf(agents.b)) }, 'put', '-', '--as', agents.b),
+    )
     const before = await digestOf(store.store)
     const refused = await putChild(store, '--parent', cid)
     expect(refused.exit).not.toBe(0)
@@ -224,7 +242,14 @@ describe('a parent that is not valid', () => {
     const did = (await ok(store.run('key', 'new', agent, '--no-passphrase'))).out.trim()
     const { cid } = await forge(store, agent, parentOf(agents.a))
     await ok(store.run('roster', 'add', agent, did))
-    const put = await store.runWith({ stdin: JSON.stringify(parentOf(agents.a)) }, 'put', '-', '--as', agents.a, '--json')
+    const put = await store.runWith(
+      { stdin: JSON.stringify(parentOf(agents.a)) },
+      'put',
+      '-',
+      '--as',
+      agents.a,
+      '--json',
+    )
     expect(json<Put>(put)).toMatchObject({ new: true })
     expect(json<Put>(put).cid).not.toBe(cid)
     expect((await store.run('resume', json<Put>(put).cid)).exit).toBe(0)
@@ -272,7 +297,9 @@ describe('what a store keeps', () => {
     const line = openssh.split('\n')[3]!
     const { blocks, rows } = await readRaw(store)
     const config = await readFile(path.join(store.store, 'config.json'), 'latin1')
-    const all = [...blocks.values(), ...rows.values()].map((bytes) => Buffer.from(bytes).toString('latin1'))
+    const all = [...blocks.values(), ...rows.values()].map((bytes) =>
+      Buffer.from(bytes).toString('latin1'),
+    )
     const text = [...all, ...rows.keys(), config].join('\n')
     for (const unwanted of [shared, 'secret-place', process.cwd(), secret, line, 'PRIVATE KEY']) {
       expect(text.includes(unwanted)).toBe(false)

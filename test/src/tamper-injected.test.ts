@@ -69,7 +69,11 @@ const cases: readonly (readonly [what: string, make: () => Loose, exit: 4 | 5])[
     () => signed({ ...entry.payload, signer: stranger.did }, stranger),
     4,
   ],
-  ['another store, signed', () => signed({ ...entry.payload, store: entry.payload['body'] }, merger), 5],
+  [
+    'another store, signed',
+    () => signed({ ...entry.payload, store: entry.payload['body'] }, merger),
+    5,
+  ],
   ['another stream, signed', () => signed({ ...entry.payload, stream: 'csag:other' }, merger), 5],
   ['another name, signed', () => signed({ ...entry.payload, name: 'R9' }, merger), 5],
   ['another seq, signed', () => signed({ ...entry.payload, seq: 7 }, merger), 5],
@@ -80,7 +84,11 @@ const cases: readonly (readonly [what: string, make: () => Loose, exit: 4 | 5])[
   ['sig a text', () => ({ ...entry, sig: 'x'.repeat(64) }), 5],
   ['sig of 63 bytes', () => ({ ...entry, sig: entry.sig.slice(1) }), 5],
   ['sig of 64 zero bytes', () => ({ ...entry, sig: new Uint8Array(64) }), 5],
-  ['sig for another payload type', () => ({ ...entry, sig: merger.sign(encodeBlock(entry.payload)) }), 5],
+  [
+    'sig for another payload type',
+    () => ({ ...entry, sig: merger.sign(encodeBlock(entry.payload)) }),
+    5,
+  ],
   ['a key more in the block', () => ({ ...entry, note: 'verified' }) as Loose, 5],
   ['a key more in the payload', () => signed({ ...entry.payload, verdict: 'complete' }, merger), 5],
 ]

@@ -51,8 +51,8 @@ describe('rows that do not follow from the blocks', () => {
 
   it('are named by verify --all when they name another entry', async () => {
     const { rows } = await readRaw(store)
-    const derived = [...rows].filter(([key, value]) =>
-      /^!(?:bodies|heads|names|tips)!/.test(key) && text(value).includes('bagu'),
+    const derived = [...rows].filter(
+      ([key, value]) => /^!(?:bodies|heads|names|tips)!/.test(key) && text(value).includes('bagu'),
     )
     const unseen: string[] = []
     for (const [key, value] of derived) {
@@ -101,7 +101,8 @@ describe('rows that do not follow from the blocks', () => {
     const [, mark] = marks[0]!
     const entries = entriesIn(raw, () => true)
     // every entry gets a mark of another: none may count
-    for (const cid of entries) await setRow(broken, `!marks!${cid}`, JSON.parse(text(mark)) as string[])
+    for (const cid of entries)
+      await setRow(broken, `!marks!${cid}`, JSON.parse(text(mark)) as string[])
     const { out } = await broken.run('verify', '--all', '--json')
     const { checked } = JSON.parse(out) as { checked: { entries: number; signatures: number } }
     expect(checked.entries - checked.signatures).toBeLessThanOrEqual(1)

@@ -89,7 +89,7 @@ function changed(bytes: Uint8Array, { kind, where }: Mutation, other: Uint8Array
   if (kind === 'blank') return new Uint8Array()
   if (kind === 'swap' || kind === 'replay') return other
   const flipped = bytes.slice()
-  flipped[at]! ^= 1 << Math.floor(where * 8 * 31) % 8
+  flipped[at]! ^= 1 << (Math.floor(where * 8 * 31) % 8)
   return flipped
 }
 
@@ -199,7 +199,8 @@ describe('a tampered store', () => {
     const mutations = mutationsOf([...ground.raw.blocks.keys()].sort(), rounds)
     expect(mutations.length).toBeGreaterThan(isSoak ? 500 : 40)
     const faults: string[] = []
-    for (const mutation of mutations) faults.push(...([await faultOf(mutation, false)].flatMap((fault) => fault ?? [])))
+    for (const mutation of mutations)
+      faults.push(...[await faultOf(mutation, false)].flatMap((fault) => fault ?? []))
     expect(faults).toEqual([])
   })
 

@@ -29,7 +29,10 @@ const fresh = (): Promise<TestStore> => copyStore(empty, path.join(shared, `copy
 const document = (revision: string, author: string = agents.a, more: object = {}) =>
   envelopeOf({ workspace: 'w', revision, author, ...more })
 
-async function verdictOf(store: TestStore, ref: string): Promise<{ exit: number; verdict: string; out: string }> {
+async function verdictOf(
+  store: TestStore,
+  ref: string,
+): Promise<{ exit: number; verdict: string; out: string }> {
   const ran = await store.run('resume', ref, '--json')
   return { exit: ran.exit, verdict: json<{ verdict: string }>(ran).verdict, out: ran.out }
 }
@@ -38,7 +41,10 @@ describe('an entry that only another store can have made', () => {
   it('stops resume and verify with 6 where its author said two things', async () => {
     const store = await fresh()
     const one = await forge(store, agents.a, document('R1'))
-    const two = await forge(store, agents.a, document('R1', agents.a, { note: 'else' }), { prev: [one.cid], seq: 2 })
+    const two = await forge(store, agents.a, document('R1', agents.a, { note: 'else' }), {
+      prev: [one.cid],
+      seq: 2,
+    })
     for (const { cid } of [one, two]) {
       const found = await verdictOf(store, cid)
       expect(found).toMatchObject({ exit: 6, verdict: 'unsafe' })
@@ -80,13 +86,18 @@ describe('an entry that only another store can have made', () => {
   it('is carried, and lowers the verdict, where this version does not know its kind', async () => {
     const store = await fresh()
     const one = await forge(store, agents.a, document('R1'))
-    const note = await forge(store, agents.a, { text: 'hello' }, {
-      kind: 'oracle',
-      name: undefined,
-      stream: 'csag:w',
-      prev: [one.cid],
-      seq: 2,
-    })
+    const note = await forge(
+      store,
+      agents.a,
+      { text: 'hello' },
+      {
+        kind: 'oracle',
+        name: undefined,
+        stream: 'csag:w',
+        prev: [one.cid],
+        seq: 2,
+      },
+    )
     const two = await forge(store, agents.a, document('R2', agents.a, { parents: ['R1'] }), {
       parents: [one.cid],
       prev: [note.cid],
@@ -95,8 +106,12 @@ describe('an entry that only another store can have made', () => {
     expect(await verdictOf(store, one.cid)).toMatchObject({ verdict: 'complete' })
     expect(await verdictOf(store, two.cid)).toMatchObject({ exit: 1, verdict: 'partial' })
     expect((await store.run('verify', '--all')).exit).toBe(0)
-    const { heads } = json<{ heads: { stream: string; cid: string }[] }>(await store.run('heads', '--json'))
-    expect(heads.filter(({ stream }) => stream === 'csag:w').map(({ cid }) => cid)).toEqual([two.cid])
+    const { heads } = json<{ heads: { stream: string; cid: string }[] }>(
+      await store.run('heads', '--json'),
+    )
+    expect(heads.filter(({ stream }) => stream === 'csag:w').map(({ cid }) => cid)).toEqual([
+      two.cid,
+    ])
   })
 
   it('splits its chain without blame, and says so', async () => {
@@ -132,8 +147,16 @@ describe('an entry that only another store can have made', () => {
     const a = document('A', agents.a, { parents: ['B'] })
     const b = document('B', agents.a, { parents: ['A'] })
     const first = await forge(store, agents.a, a, { shallow: ['w/revision/B'] })
-    const second = await forge(store, agents.a, b, { parents: [first.cid], prev: [first.cid], seq: 2 })
-    const restated = await forge(store, agents.a, a, { parents: [second.cid], prev: [second.cid], seq: 3 })
+    const second = await forge(store, agents.a, b, {
+      parents: [first.cid],
+      prev: [first.cid],
+      seq: 2,
+    })
+    const restated = await forge(store, agents.a, a, {
+      parents: [second.cid],
+      prev: [second.cid],
+      seq: 3,
+    })
     for (const { cid } of [first, second, restated]) {
       expect(await verdictOf(store, cid)).toMatchObject({ exit: 5, verdict: 'unsafe' })
     }
@@ -144,7 +167,9 @@ describe('an entry that only another store can have made', () => {
   it('says nothing of its author as a witness', async () => {
     const store = await fresh()
     await forge(store, agents.a, document('R1'))
-    const witness = await forge(store, agents.b, document('R1', agents.a, { note: 'seen' }), { witness: true })
+    const witness = await forge(store, agents.b, document('R1', agents.a, { note: 'seen' }), {
+      witness: true,
+    })
     const found = await verdictOf(store, witness.cid)
     expect(['complete', 'partial']).toContain(found.verdict)
     expect((await store.run('verify', '--all')).exit).toBe(0)
@@ -173,7 +198,12 @@ describe('the rights of a key', () => {
     const did = (await ok(store.run('key', 'new', 'bot:narrow', '--no-passphrase'))).out.trim()
     await amendRoster(store, (roster) => ({
       agents: [
-        { id: 'bot:narrow', aliases: [], read: ['*'], keys: [{ did: did as never, grants: [narrow], level: 'file' as const, machine: 'bench' }] },
+        {
+          id: 'bot:narrow',
+          aliases: [],
+          read: ['*'],
+          keys: [{ did: did as never, grants: [narrow], level: 'file' as const, machine: 'bench' }],
+        },
         ...roster.agents,
       ].sort((one, other) => (one.id < other.id ? -1 : 1)),
     }))
@@ -230,8 +260,12 @@ describe('the accepted roster', () => {
     const before = await digestOf(store.store)
     expect((await store.run('roster', 'add', 'bot:late', did, '--as', agents.a)).exit).toBe(4)
     expect(await digestOf(store.store)).toBe(before)
-    const once = json<{ version: number }>(await ok(store.run('roster', 'add', 'bot:late', did, '--json')))
-    const twice = json<{ version: number }>(await ok(store.run('roster', 'add', 'bot:late', did, '--json')))
+    const once = json<{ version: number }>(
+      await ok(store.run('roster', 'add', 'bot:late', did, '--json')),
+    )
+    const twice = json<{ version: number }>(
+      await ok(store.run('roster', 'add', 'bot:late', did, '--json')),
+    )
     expect(twice.version).toBe(once.version)
     expect((await store.run('roster', 'add', agents.a, did)).exit).toBe(6)
   })

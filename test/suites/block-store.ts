@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ScannedBlock } from '../../store/block-store.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import type { Block } from '../../store/commit.ts'
+import type { Block } from '../../store/block.ts'
 import type { Database } from '../../store/database.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
 

@@ -92,7 +92,12 @@ async function withReplaced(given: Given, id: string): Promise<{ store: TestStor
   return { store, file: await replaced(given, id, `${root}/bundle`) }
 }
 
-async function refusesPut(given: Given, id: string, exits: readonly number[], name: string): Promise<void> {
+async function refusesPut(
+  given: Given,
+  id: string,
+  exits: readonly number[],
+  name: string,
+): Promise<void> {
   const { store, file } = await withReplaced(given, id)
   const before = await digestOf(store.store)
   const { exit } = await store.run('put', file, '--shallow')

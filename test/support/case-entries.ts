@@ -81,11 +81,16 @@ export function describeEntryCases(given: Given): void {
       await writeFile(path.join(out, 'source_snapshot.md'), 'changed')
       expect((await store.run('validate', laid)).exit).toBe(1)
       await withLevel(store.store, async (level) => {
-        const bytes = (await level.get(`!blocks!${artifact}`))!.slice()
+        const bytes = (await level.get(`!blocks!${artifact}`)).slice()
         bytes[7]! ^= 1
         await level.put(`!blocks!${artifact}`, bytes)
       })
-      for (const argv of [['verify', '--all'], ['verify', cid], ['resume', cid], ['get', artifact]]) {
+      for (const argv of [
+        ['verify', '--all'],
+        ['verify', cid],
+        ['resume', cid],
+        ['get', artifact],
+      ]) {
         const { exit, out: shown, err } = await store.run(...argv)
         expect({ argv, exit }).toEqual({ argv, exit: 5 })
         expect(`${shown}${err}`).toContain(artifact)
@@ -103,8 +108,13 @@ export function describeEntryCases(given: Given): void {
       const listed = await store.runWith({ stdin: empty }, 'verify', '-')
       expect(listed.exit).toBe(1)
       expect(listed.out).toContain('0 checked')
-      const report = json<{ ok: boolean; notMade: unknown[] }>(await store.run('verify', '--all', '--json'))
-      expect(report).toMatchObject({ ok: false, checked: { entries: 0, blocks: 0, signatures: 0, artifacts: 0 } })
+      const report = json<{ ok: boolean; notMade: unknown[] }>(
+        await store.run('verify', '--all', '--json'),
+      )
+      expect(report).toMatchObject({
+        ok: false,
+        checked: { entries: 0, blocks: 0, signatures: 0, artifacts: 0 },
+      })
       expect(report.notMade.length).toBeGreaterThan(0)
       await expectRefused(store, ['verify', 'csag:typing-error'], { exit: 2 })
       await expectRefused(store, ['resume', 'csag:no-entries'], { exit: 2 })
@@ -135,7 +145,12 @@ async function expectUnsafe(store: TestStore, loose: Loose): Promise<void> {
     await level.put(`!blocks!${cid}`, bytes)
     await level.put(`!heads!${stream}`, Buffer.from(JSON.stringify([cid])))
   })
-  for (const argv of [['verify', cid], ['verify', '--all'], ['resume', cid], ['resume', stream]]) {
+  for (const argv of [
+    ['verify', cid],
+    ['verify', '--all'],
+    ['resume', cid],
+    ['resume', stream],
+  ]) {
     const { exit, out } = await store.run(...argv)
     expect({ argv, known: exit === 4 || exit === 5 }).toEqual({ argv, known: true })
     expect(out).toContain(cid)

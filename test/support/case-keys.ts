@@ -22,7 +22,11 @@ interface Edge {
 export function describeKeyCases(given: Given): void {
   describe('r34: a public key that begins with a zero byte', () => {
     const id = 'r34-public-key-leading-zero'
-    const { did, publicKeyHex } = valueIn<{ did: string; publicKeyHex: string }>(given, id, 'expected.json')
+    const { did, publicKeyHex } = valueIn<{ did: string; publicKeyHex: string }>(
+      given,
+      id,
+      'expected.json',
+    )
     it('is read whole', () => {
       const { publicKey } = parseOpenSSHKey(bytesIn(given, id, 'id_ed25519'))
       expect(Buffer.from(publicKey).toString('hex')).toBe(publicKeyHex)
@@ -36,12 +40,16 @@ export function describeKeyCases(given: Given): void {
       expect(json(await store.run('key', 'show', 'bot:zero', '--json'))).toMatchObject({ did })
       await ok(store.run('roster', 'add', 'bot:zero', did))
       const document = envelopeOf({ workspace: 'w', revision: 'R', author: 'bot:zero' })
-      const cid = (await ok(store.runWith({ stdin: JSON.stringify(document) }, 'put', '-', '--as', 'bot:zero'))).out.trim()
+      const cid = (
+        await ok(store.runWith({ stdin: JSON.stringify(document) }, 'put', '-', '--as', 'bot:zero'))
+      ).out.trim()
       expect((await store.run('verify', cid, '--full')).exit).toBe(0)
       const secret = (await ok(store.run('key', 'export', 'bot:zero', '--secret'))).out
       const { seed } = parseOpenSSHKey(bytesIn(given, id, 'id_ed25519'))
       expect(parseOpenSSHKey(secret).seed).toEqual(seed)
-      const again = await ok(store.runWith({ stdin: secret }, 'key', 'import', 'bot:again', '-', '--no-passphrase'))
+      const again = await ok(
+        store.runWith({ stdin: secret }, 'key', 'import', 'bot:again', '-', '--no-passphrase'),
+      )
       expect(again.out.trim()).toBe(did)
       const pub = (await ok(store.run('key', 'export', 'bot:zero'))).out.split(' ')[1]
       expect(Buffer.from(bytesIn(given, id, 'id_ed25519.pub')).toString()).toContain(pub)
@@ -59,7 +67,10 @@ export function describeKeyCases(given: Given): void {
         const file = path.join(given.cases, id, name)
         const imported = await ok(store.run('key', 'import', 'bot:x', file, '--no-passphrase'))
         expect(imported.out.trim()).toBe(did)
-        for (const argv of [['key', 'list'], ['key', 'show', 'bot:x']]) {
+        for (const argv of [
+          ['key', 'list'],
+          ['key', 'show', 'bot:x'],
+        ]) {
           const shown = await ok(store.run(...argv))
           expect(shown.out).toContain(did)
           // oxlint-disable-next-line no-control-regex -- what must not come out
@@ -75,7 +86,9 @@ export function describeKeyCases(given: Given): void {
     it('are false, twice, without an exception', () => {
       expect(edges.length).toBeGreaterThan(3)
       for (const { message, pub_key, signature } of edges) {
-        const [sig, text, key] = [signature, message, pub_key].map((hex) => new Uint8Array(Buffer.from(hex, 'hex')))
+        const [sig, text, key] = [signature, message, pub_key].map(
+          (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
+        )
         expect(verify(sig!, text!, key!)).toBe(false)
         expect(verifyPortable(sig!, text!, key!)).toBe(false)
       }

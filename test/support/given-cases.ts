@@ -23,6 +23,7 @@ export function bytesIn({ cases }: Given, ...names: readonly string[]): Uint8Arr
 }
 
 /** Returns the value of a case's JSON file. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the file holds
 export function valueIn<T = unknown>(given: Given, ...names: readonly string[]): T {
   return JSON.parse(Buffer.from(bytesIn(given, ...names)).toString()) as T
 }
@@ -36,12 +37,19 @@ export async function replaced(given: Given, id: string, to: string): Promise<st
   await mkdir(to, { recursive: true })
   await cp(path.dirname(source), to, { recursive: true })
   const file = path.join(to, 'changed.json')
-  await writeFile(file, text.replace(from, () => by), { mode: 0o600 })
+  await writeFile(
+    file,
+    text.replace(from, () => by),
+    { mode: 0o600 },
+  )
   return file
 }
 
 /** The worked bundle that the cases start from: its folder, and the envelope in it. */
-export function workedBundle({ vectors }: Given): { readonly folder: string; readonly envelope: string } {
+export function workedBundle({ vectors }: Given): {
+  readonly folder: string
+  readonly envelope: string
+} {
   const folder = path.join(vectors, 'csag', 'two_agent')
   return { folder, envelope: path.join(folder, 'two_agent_handoff.valid.json') }
 }

@@ -91,6 +91,7 @@ export async function ok(running: Promise<Ran>): Promise<Ran> {
 }
 
 /** Returns the object that `--json` printed. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what it asked for
 export function json<T = Record<string, unknown>>({ out }: Ran): T {
   return JSON.parse(out) as T
 }

@@ -1,0 +1,71 @@
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { envelopeOf } from '../support/envelope.ts'
+import type { TestStore } from '../support/store.ts'
+import { agents, json, makeSharedFolder, makeTestStore, ok } from '../support/store.ts'
+
+const shared = await makeSharedFolder()
+let store: TestStore
+
+beforeAll(async () => {
+  store = await makeTestStore(path.join(shared, 'store'))
+})
+
+describe('names that a document may have', () => {
+  const revisions: readonly (readonly [what: string, revision: string])[] = [
+    ['nothing', ''],
+    ['a NUL', 'a\u0000b'],
+    ['a line break', 'R1\nhstore: verified'],
+    ['terminal codes', 'R\u001b[31mred\u001b[0m\u0007'],
+    ['text turned round', 'R\u202egnp.exe'],
+    ['a CID', `baguqeera${'a'.repeat(52)}`],
+    ['another stream', 'roster'],
+    ['a prototype', '__proto__'],
+    ['a constructor', 'constructor'],
+    ['300 bytes', 'é'.repeat(150)],
+    ['64 KiB less the rest', 'x'.repeat(60_000)],
+    ['white space', '  '],
+    ['two spellings of one letter', 'e\u0301'],
+    ['the other spelling', '\u00e9'],
+  ]
+  for (const [what, revision] of revisions) {
+    it(`do not confuse put, resume, heads and log: ${what}`, async () => {
+      const base = {
+        workspace: `names:${revisions.findIndex(([, name]) => name === revision)}`,
+        author: agents.merger,
+      }
+      const document = {
+        ...envelopeOf({ ...base, revision: 'x' }),
+        revision,
+        current_heads: [revision],
+      }
+      const put = await ok(store.runWith({ stdin: JSON.stringify(document) }, 'put', '-', '--json'))
+      const { cid } = json<{ cid: string }>(put)
+      const again = await store.runWith({ stdin: JSON.stringify(document) }, 'put', '-', '--json')
+      expect(json(again)).toMatchObject({ cid, new: false })
+      expect(json(await store.run('resume', cid, '--json'))).toMatchObject({
+        verdict: 'complete',
+        revision,
+      })
+      const child = envelopeOf({ ...base, revision: 'child' })
+      const followed = { ...child, parents: [revision] }
+      const next = await ok(
+        store.runWith({ stdin: JSON.stringify(followed) }, 'put', '-', '--json'),
+      )
+      expect(json(next)).toMatchObject({ parents: [cid] })
+      for (const argv of [['log', base.workspace], ['heads'], ['show', cid], ['resume', cid]]) {
+        const { out, err, exit } = await store.run(...argv)
+        expect({ argv, exit }).toEqual({ argv, exit: 0 })
+        // oxlint-disable-next-line no-control-regex -- what must not come out
+        expect(`${out}${err}`.replaceAll('\n', '')).not.toMatch(
+          /[\u0000-\u001f\u007f-\u009f\u202e]/,
+        )
+        expect(`${out}${err}`).not.toMatch(/^hstore: verified/m)
+      }
+    })
+  }
+
+  it('are all sound together', async () => {
+    expect((await store.run('verify', '--all')).exit).toBe(0)
+  })
+})
