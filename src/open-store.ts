@@ -12,14 +12,14 @@ import type { Signer } from './keyring.ts'
 import { openKey } from './keyring.ts'
 import type { Head, Logged } from './log.ts'
 import { allHeads, logOf } from './log.ts'
-import { putEnvelope } from './put/put.ts'
+import type { PutInput } from './put/put-queue.ts'
+import { PutQueue } from './put/put-queue.ts'
 import type { PutReport, ResumeJson, RosterReport } from './reports.ts'
 import { putReport, resumeReport, rosterReport } from './reports.ts'
 import { resume } from './resume/resume.ts'
 import { addToRoster } from './roster-add.ts'
 import type { StoreConfig } from './store-folder.ts'
 import { findStoreFolder, hasConfig, readConfig } from './store-folder.ts'
-import { openSourceBundle } from './source-bundle.ts'
 import type { Found } from './get.ts'
 import { entryBlock, getDocument } from './get.ts'
 import type { Standing } from './trust/standing.ts'
@@ -27,6 +27,8 @@ import type { Validated } from './validate.ts'
 import { validateEntry } from './validate.ts'
 import type { VerifyReport } from './verify.ts'
 import { verifyAll, verifyRefs } from './verify.ts'
+
+export type { PutInput } from './put/put-queue.ts'
 
 /** How a store is opened. */
 export interface OpenStoreOptions {
@@ -44,16 +46,6 @@ export interface OpenStoreOptions {
   readonly waitMs?: number | undefined
   /** The genesis to accept at first contact. */
   readonly genesis?: string | undefined
-}
-
-/** How an envelope is put. */
-export interface PutInput {
-  /** The folder of the envelope's files; a document given as a value has none when absent. */
-  readonly bundle?: string | undefined
-  /** True: parents that the store does not hold stay names; or the very names. */
-  readonly shallow?: boolean | readonly string[] | undefined
-  /** REFs of parents to follow outright, children or not. */
-  readonly parents?: readonly string[] | undefined
 }
 
 /** How a resume is asked. */
@@ -91,6 +83,11 @@ export class Store implements AsyncDisposable {
   readonly #options: OpenStoreOptions
   readonly #signers = new Map<string, Promise<Signer>>()
   #context: Promise<Context> | undefined
+  readonly #puts: PutQueue = new PutQueue(async () => {
+    const { agent } = this
+    const signer = await this.#signer(agent)
+    return { agent, signer, context: await this.#open() }
+  })
 
   constructor(folder: string, config: StoreConfig, options: OpenStoreOptions) {
     this.folder = folder
@@ -109,20 +106,10 @@ export class Store implements AsyncDisposable {
   }
 
   /**
-   * Puts an envelope: the bytes of its file, or a document as a value. Throws what `putEnvelope` throws.
+   * Puts an envelope: the bytes of its file, or a document as a value. Throws what `beginPut` throws.
    */
   async put(input: Uint8Array | object, options: PutInput = {}): Promise<PutReport> {
-    const agent = this.agent
-    const bundle = await openSourceBundle(options.bundle)
-    const signer = await this.#signer(agent)
-    const context = await this.#open()
-    const parents: CidText[] = []
-    for (const ref of options.parents ?? []) parents.push((await resolveEntry(context, ref)).cid)
-    const { shallow } = options
-    const names = shallow === true ? 'absent' : shallow === false ? [] : (shallow ?? [])
-    return putReport(
-      await putEnvelope(context, input, { agent, signer, bundle, parents, shallow: names }),
-    )
+    return putReport(await this.#puts.put(input, options))
   }
 
   /** Returns what a REF names: an entry's document, or an artifact. */
@@ -225,6 +212,7 @@ export class Store implements AsyncDisposable {
 
   /** Lets go of the database. */
   async close(): Promise<void> {
+    await this.#puts.settled()
     const opened = this.#context
     this.#context = undefined
     const context = await opened?.catch(() => undefined)

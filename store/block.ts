@@ -7,16 +7,18 @@ export interface Block {
   readonly bytes: Uint8Array
 }
 
-const hashed = new WeakSet<Block>()
+/** A block whose CID was computed from its bytes, so that nobody has to hash them again. */
+export class HashedBlock implements Block {
+  readonly cid: CidText
+  readonly bytes: Uint8Array
 
-/** Returns the block of `bytes`, which nobody may change later. */
-export function makeBlock(bytes: Uint8Array, codec: Codec): Block {
-  const block = Object.freeze({ cid: cidTextOf(bytes, codec), bytes })
-  hashed.add(block)
-  return block
-}
+  private constructor(cid: CidText, bytes: Uint8Array) {
+    this.cid = cid
+    this.bytes = bytes
+  }
 
-/** Returns whether a block was made by `makeBlock`, so that its bytes were hashed once already. */
-export function isHashed(block: Block): boolean {
-  return hashed.has(block)
+  /** Returns the block of `bytes`, which nobody may change later. */
+  static of(bytes: Uint8Array, codec: Codec): HashedBlock {
+    return new HashedBlock(cidTextOf(bytes, codec), bytes)
+  }
 }

@@ -41,10 +41,20 @@ const notPlain = /[^ !#-[\]-\u007f]/
 /** Units up to which a loop beats the native search and copy. */
 const SHORT = 20
 
+// One buffer for all calls: a new one for each costs more in garbage than the writing. Never in two hands: whoever
+// takes it while a leaf is being asked for gets another.
+let scratch: Buffer | undefined
+
+function takeScratch(): Buffer {
+  const taken = scratch ?? Buffer.allocUnsafeSlow(64 * 1024)
+  scratch = undefined
+  return taken
+}
+
 class CanonicalWriter {
   private readonly leafOf: LeafOf | undefined
   private readonly path: (number | string)[] = []
-  private buffer: Buffer = Buffer.allocUnsafeSlow(16 * 1024)
+  private buffer: Buffer = takeScratch()
   private at = 0
 
   constructor(leafOf: LeafOf | undefined) {
@@ -60,7 +70,9 @@ class CanonicalWriter {
     }
     this.object(root, 1)
     if (this.at > MAX_BLOCK_BYTES) throw this.tooLarge()
-    return new Uint8Array(this.buffer.subarray(0, this.at))
+    const bytes = new Uint8Array(this.buffer.subarray(0, this.at))
+    if (this.buffer.length <= 1024 * 1024) scratch = this.buffer
+    return bytes
   }
 
   private value(value: unknown, depth: number): void {

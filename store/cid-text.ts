@@ -54,20 +54,24 @@ export function digestOf(cid: CidText): Uint8Array {
   return decodeBase32(cid.slice(1)).subarray(headers[codecOf(cid)].length)
 }
 
+// The characters of a text are written here and read at once; 37 bytes make 60 of them.
+const spelling = Buffer.alloc(60)
+
 function encodeBase32(bytes: Uint8Array): string {
-  let text = ''
   let bits = 0
   let value = 0
-  for (const byte of bytes) {
-    value = (value << 8) | byte
+  let at = 0
+  for (let i = 0; i < bytes.length; i++) {
+    value = (value << 8) | bytes[i]!
     bits += 8
     while (bits >= 5) {
       bits -= 5
-      text += alphabet[(value >>> bits) & 31]
+      spelling[at++] = alphabet.charCodeAt((value >>> bits) & 31)
     }
     value &= (1 << bits) - 1
   }
-  return bits > 0 ? text + alphabet[(value << (5 - bits)) & 31] : text
+  if (bits > 0) spelling[at++] = alphabet.charCodeAt((value << (5 - bits)) & 31)
+  return spelling.toString('latin1', 0, at)
 }
 
 function decodeBase32(text: string): Uint8Array {

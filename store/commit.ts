@@ -77,8 +77,8 @@ export class CommitQueue {
     }
     if (!this.#writing) {
       this.#writing = true
-      // Later in this turn, so that changes queued one after the other without a wait share the first batch too.
-      queueMicrotask(() => void this.#flush())
+      // After this turn, so that changes queued one after the other without a wait share the first batch too.
+      setImmediate(() => void this.#flush())
     }
     return generation.done
   }

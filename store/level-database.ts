@@ -1,6 +1,6 @@
 import type { AbstractChainedBatchWriteOptions } from 'abstract-level'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
-import { isHashed } from './block.ts'
+import { HashedBlock } from './block.ts'
 import type { BlockRead, BlockReader, ScannedBlock } from './block-store.ts'
 import type { CidText } from './cid-text.ts'
 import type { Change, WriteGroup } from './commit.ts'
@@ -53,9 +53,9 @@ export class LevelDatabase implements Database {
     // A pending deletion is null and must hide what the cache and the disk still hold.
     if (pending !== undefined) return pending ?? undefined
     const known = this.#cache.find(fullKey)
-    if (known !== undefined) return known
+    if (known !== undefined) return known ?? undefined
     const values = this.#load(fullKey)
-    if (values !== undefined) this.#cache.set(fullKey, values)
+    this.#cache.set(fullKey, values ?? null)
     return values
   }
 
@@ -85,7 +85,7 @@ export class LevelDatabase implements Database {
     if (this.#closing !== undefined) return Promise.reject(this.#closed())
     for (const block of change.blocks) {
       const { cid, bytes } = block
-      if (!isHashed(block) && !isSound(cid, bytes)) {
+      if (!(block instanceof HashedBlock) && !isSound(cid, bytes)) {
         const message = `block ${cid}: the bytes given do not hash to it, nothing was written`
         return Promise.reject(new StoreError('HSTORE_BLOCK_CORRUPT', message, { details: { cid } }))
       }

@@ -1,56 +1,60 @@
-/** Rows read of late, the least recently used dropped first. */
+/** The values of a row; null for one that is known not to be there. */
+type Held = readonly string[] | null
+
+/**
+ * Rows read of late. Two generations, of which the older is dropped when the younger is full: a hit in the younger one
+ * costs a plain look-up.
+ */
 export class RowCache {
-  readonly #rows = new Map<string, readonly string[]>()
-  readonly #limit: number
+  readonly #half: number
+  #young = new Map<string, Held>()
+  #old = new Map<string, Held>()
   #weight = 0
 
   /** @param limit - Upper bound of what is held, in UTF-16 code units of keys and values. */
   constructor(limit: number) {
-    this.#limit = limit
+    this.#half = limit / 2
   }
 
-  find(key: string): readonly string[] | undefined {
-    const values = this.#rows.get(key)
-    if (values === undefined) return undefined
-    this.#rows.delete(key)
-    this.#rows.set(key, values)
-    return values
+  find(key: string): Held | undefined {
+    const values = this.#young.get(key)
+    if (values !== undefined) return values
+    const older = this.#old.get(key)
+    if (older !== undefined) this.set(key, older)
+    return older
   }
 
-  set(key: string, values: readonly string[]): void {
-    this.delete(key)
-    this.#rows.set(key, values)
+  set(key: string, values: Held): void {
     this.#weight += weigh(key, values)
-    for (const [oldest, dropped] of this.#rows) {
-      if (this.#weight <= this.#limit) break
-      this.#rows.delete(oldest)
-      this.#weight -= weigh(oldest, dropped)
+    if (this.#weight > this.#half) {
+      this.#old = this.#young
+      this.#young = new Map()
+      this.#weight = weigh(key, values)
     }
+    if (this.#weight <= this.#half) this.#young.set(key, values)
+    else this.delete(key)
   }
 
   /** Takes over what a row has become, if it is held: most rows that are written are not read soon. */
   refresh(key: string, values: readonly string[] | undefined): void {
-    if (!this.#rows.has(key)) return
-    if (values === undefined) this.delete(key)
-    else this.set(key, values)
+    if (this.#young.has(key) || this.#old.has(key)) this.set(key, values ?? null)
   }
 
   delete(key: string): void {
-    const values = this.#rows.get(key)
-    if (values === undefined) return
-    this.#rows.delete(key)
-    this.#weight -= weigh(key, values)
+    this.#young.delete(key)
+    this.#old.delete(key)
   }
 
   clear(): void {
-    this.#rows.clear()
+    this.#young.clear()
+    this.#old.clear()
     this.#weight = 0
   }
 }
 
 // The constants stand for what a row and a value cost besides their text.
-function weigh(key: string, values: readonly string[]): number {
+function weigh(key: string, values: Held): number {
   let weight = 64 + key.length
-  for (const value of values) weight += 16 + value.length
+  for (const value of values ?? []) weight += 16 + value.length
   return weight
 }

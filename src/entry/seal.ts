@@ -1,7 +1,7 @@
 import { pae } from '../../keys/pae.ts'
 import type { Signer } from '../../keys/signer.ts'
 import type { Block } from '../../store/block.ts'
-import { makeBlock } from '../../store/block.ts'
+import { HashedBlock } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Payload, VerifiedEntry } from './entry.ts'
 import { entryPayloadType, maxEntryBytes } from './entry.ts'
@@ -36,7 +36,7 @@ export function seal(payload: Payload, signer: Signer): Sealed {
       `the entry would be ${bytes.length} bytes, more than 65536: use shorter names or fewer parents`,
     )
   }
-  const block = makeBlock(bytes, 'dag-json')
+  const block = HashedBlock.of(bytes, 'dag-json')
   return { entry: { ...payload, cid: block.cid, payloadBytes, sig } as VerifiedEntry, block }
 }
 

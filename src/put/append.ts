@@ -40,12 +40,23 @@ export async function append(context: Context, draft: Draft, signer: Signer): Pr
   return appended
 }
 
-/** Does what `append` does, up to the wait for the disk; without a break where nothing has to be read first. */
+/** Does what `append` does, up to the wait for the disk. */
 export async function begin(context: Context, draft: Draft, signer: Signer): Promise<Begun> {
   assertRight(context, draft, signer)
-  const isThere = context.db.readRow('bodies', draft.body.cid) !== undefined
-  if (draft.kind === 'envelope' && isThere) await assertNoOwnAncestor(context, draft, signer)
+  if (isRestatement(context, draft)) await assertNoOwnAncestor(context, draft, signer)
   return reading(context, () => tryAppend(context, draft, signer))
+}
+
+/** Does what `begin` does, without a wait; undefined when something has to be read first. */
+export function beginNow(context: Context, draft: Draft, signer: Signer): Begun | undefined {
+  assertRight(context, draft, signer)
+  const begun = isRestatement(context, draft) ? undefined : tryAppend(context, draft, signer)
+  return begun instanceof Unread ? undefined : begun
+}
+
+/** Only a document that is there already can become its own ancestor. */
+function isRestatement(context: Context, { kind, body }: Draft): boolean {
+  return kind === 'envelope' && context.db.readRow('bodies', body.cid) !== undefined
 }
 
 /** Throws what `append` would refuse, and writes nothing: for drafts whose files are costly to put in place. */
@@ -54,7 +65,6 @@ export async function rehearse(context: Context, draft: Draft, signer: Signer): 
   await reading(context, () => planOf(context, draft, signer))
 }
 
-/** Only a document that is there already can become its own ancestor. */
 async function assertNoOwnAncestor(context: Context, draft: Draft, signer: Signer): Promise<void> {
   const plan = await reading(context, () => planOf(context, draft, signer))
   if (!('same' in plan)) await assertNoCycle(context, draft.body.cid, plan.parents)

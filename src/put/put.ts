@@ -1,9 +1,10 @@
 import type { Signer } from '../../keys/signer.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { encodeForm, linkForm } from '../../store/canonical.ts'
+import type { CanonicalValue } from '../../store/canonical-value.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Block } from '../../store/block.ts'
-import { makeBlock } from '../../store/block.ts'
+import { HashedBlock } from '../../store/block.ts'
 import { readFile } from 'node:fs/promises'
 import type { Bundle } from '../contracts/csag/bundle.ts'
 import { validateHandoffDocument } from '../contracts/csag/handoff.ts'
@@ -12,8 +13,8 @@ import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import type { Context } from '../context.ts'
 import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
-import type { Appended } from './append.ts'
-import { begin, rehearse } from './append.ts'
+import type { Appended, Begun } from './append.ts'
+import { begin, beginNow, rehearse } from './append.ts'
 import type { Draft } from './draft.ts'
 import type { ReadEnvelope } from './read-input.ts'
 import { readEnvelopeInput, readRemoteValue } from './read-input.ts'
@@ -24,8 +25,6 @@ import { stageFiles } from './stage.ts'
 export interface PutOptions {
   readonly agent: string
   readonly signer: Signer
-  /** Where the envelope's files are. */
-  readonly bundle: Bundle
   /** Parents that stay names: those given, or all that the store does not hold. */
   readonly shallow: 'absent' | readonly string[]
   /** Entries of parents named outright, children or not. */
@@ -46,52 +45,65 @@ export interface PutResult extends Appended {
   readonly bodyBytes: number
 }
 
-/**
- * Puts an envelope into the store: rules first, then its files, then the signed entry, all synced when it returns.
- *
- * @param input - The bytes of the file, or the document as a value.
- * @throws {HandoffError} `HSTORE_CONTRACT_BROKEN` with all findings; `HSTORE_INPUT_UNREADABLE` when it is no envelope at
- * all; `HSTORE_AUTHOR_MISMATCH` when `created_by` is no name of the agent; `HSTORE_INPUT_TOO_LARGE`;
- * `HSTORE_INPUT_CHANGED` when a file changed meanwhile; and what `append` throws.
- * @throws {StoreError} `HSTORE_BLOCK_INVALID` when the document has no block form, naming the place.
- */
-export async function putEnvelope(
-  context: Context,
-  input: Uint8Array | object,
-  options: PutOptions,
-): Promise<PutResult> {
-  const { written, result } = await beginPut(context, input, options)
-  await written
-  return result
+/** A put on its way to disk. */
+export interface BegunPut {
+  readonly written: Promise<void>
+  readonly result: PutResult
 }
 
 /**
- * Does all but wait for the disk. A document without local files is judged, signed and queued without a break, so that
- * of many puts at once each is done with its garbage before the next begins.
+ * Puts an envelope into the store: rules first, then its files, then the signed entry. Done once `written` resolves.
+ *
+ * @param input - The bytes of the file, or the document as a value.
+ * @param bundle - Where the envelope's files are.
+ * @throws {HandoffError} `HSTORE_CONTRACT_BROKEN` with all findings; `HSTORE_INPUT_UNREADABLE` when it is no envelope at
+ * all; `HSTORE_BODY_INVALID` when its id can't name a stream; `HSTORE_AUTHOR_MISMATCH` when `created_by` is no name of
+ * the agent; `HSTORE_INPUT_TOO_LARGE`; `HSTORE_INPUT_CHANGED` when a file changed meanwhile; and what `append` throws.
+ * @throws {StoreError} `HSTORE_BLOCK_INVALID` when the document has no block form, naming the place.
  */
-async function beginPut(
+export async function beginPut(
   context: Context,
-  input: Uint8Array | object,
+  input: Uint8Array | CanonicalValue,
+  bundle: Bundle,
   options: PutOptions,
-): Promise<{ readonly written: Promise<void>; readonly result: PutResult }> {
-  const read = readRemoteValue(input) ?? (await readEnvelopeInput(input, options.bundle))
+): Promise<BegunPut> {
+  const read = await readEnvelopeInput(input, bundle)
   assertStream(read.envelope)
   assertAuthor(context, read.envelope, options.agent)
-  const { localFiles } = read.judgement
-  const staged = localFiles.length === 0 ? [] : await stageJudged(context, read)
+  const staged = await stageJudged(context, read)
   try {
     const draft = draftOf(read, options, staged)
-    if (staged.length > 0) await publish(context, draft, options.signer, staged)
-    const { written, ...appended } = await begin(context, draft, options.signer)
-    const artifacts = staged.map(({ path, file }) => ({
-      path,
-      cid: file.cid,
-      size: file.sizeBytes,
-    }))
-    return { written, result: { ...appended, artifacts, bodyBytes: read.body.bytes.length } }
+    await publish(context, draft, options.signer, staged)
+    return begun(read, await begin(context, draft, options.signer), staged)
   } finally {
     for (const { file } of staged) await file.discard()
   }
+}
+
+/**
+ * Does what `beginPut` does, without a wait, for a value that names no local files; undefined when something has to be
+ * read first. Of many such puts at once each is done with its garbage before the next begins.
+ */
+export function beginPutNow(
+  context: Context,
+  value: CanonicalValue,
+  options: PutOptions,
+): BegunPut | undefined {
+  const read = readRemoteValue(value)
+  if (read === undefined) return undefined
+  assertStream(read.envelope)
+  assertAuthor(context, read.envelope, options.agent)
+  const appended = beginNow(context, draftOf(read, options, []), options.signer)
+  return appended === undefined ? undefined : begun(read, appended, [])
+}
+
+function begun(
+  read: ReadEnvelope,
+  { written, ...appended }: Begun,
+  staged: readonly StagedFile[],
+): BegunPut {
+  const artifacts = staged.map(({ path, file }) => ({ path, cid: file.cid, size: file.sizeBytes }))
+  return { written, result: { ...appended, artifacts, bodyBytes: read.body.bytes.length } }
 }
 
 async function stageJudged(context: Context, read: ReadEnvelope): Promise<readonly StagedFile[]> {
@@ -184,5 +196,5 @@ function listBlock(staged: readonly StagedArtifact[]): Block | undefined {
   const cids = [...new Set(staged.map(({ cid }) => cid))].sort()
   if (cids.length === 0) return undefined
   const bytes = encodeForm({ artifacts: cids.map(linkForm) })
-  return makeBlock(bytes, 'dag-json')
+  return HashedBlock.of(bytes, 'dag-json')
 }

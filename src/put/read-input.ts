@@ -1,7 +1,7 @@
 import { decodeForm, encodeForm } from '../../store/canonical.ts'
-import { encodeValue } from '../../store/canonical-value.ts'
+import type { CanonicalValue } from '../../store/canonical-value.ts'
 import type { Block } from '../../store/block.ts'
-import { makeBlock } from '../../store/block.ts'
+import { HashedBlock } from '../../store/block.ts'
 import { toBlockForm } from '../../store/json-input.ts'
 import type { Bundle } from '../contracts/csag/bundle.ts'
 import type { HandoffEnvelope } from '../contracts/csag/document.ts'
@@ -34,52 +34,48 @@ export interface ReadEnvelope {
  * @throws {StoreError} `HSTORE_BLOCK_INVALID` when the document has no block form, naming the place.
  */
 export async function readEnvelopeInput(
-  input: Uint8Array | object,
+  input: Uint8Array | CanonicalValue,
   bundle: Bundle,
 ): Promise<ReadEnvelope> {
-  const canonical = input instanceof Uint8Array ? findCanonical(input) : encodeValue(input)
+  const canonical = input instanceof Uint8Array ? findCanonical(input) : input
   if (canonical !== undefined) {
     const judgement = await validateHandoffDocument(canonical.form, bundle)
-    const body = makeBlock(canonical.bytes, 'dag-json')
+    const body = HashedBlock.of(canonical.bytes, 'dag-json')
     return { envelope: keptEnvelope(judgement), judgement, body, source: undefined }
   }
-  const bytes = (input as Uint8Array).slice()
+  const bytes = input as Uint8Array
   const judgement = await validateHandoff(bytes, bundle)
   const envelope = keptEnvelope(judgement)
   if (judgement.input === undefined) throw new TypeError('the judgement of a file has its input')
   const body = encodeForm(toBlockForm(judgement.input))
-  return { envelope, judgement, body: makeBlock(body, 'dag-json'), source: sourceOf(bytes, body) }
+  return {
+    envelope,
+    judgement,
+    body: HashedBlock.of(body, 'dag-json'),
+    source: sourceOf(bytes, body),
+  }
 }
 
 /**
- * Returns a value that names no local files, judged without a wait; undefined for what has to be read as a file or
- * looked up beside one.
+ * Returns a value that names no local files, judged without a wait; undefined when it names some or breaks its schema.
  *
  * @throws {HandoffError} `HSTORE_CONTRACT_BROKEN` with all findings.
- * @throws {StoreError} `HSTORE_BLOCK_INVALID` when the document has no block form, naming the place.
  */
-export function readRemoteValue(input: Uint8Array | object): ReadEnvelope | undefined {
-  if (input instanceof Uint8Array) return undefined
-  const { form, bytes } = encodeValue(input)
+export function readRemoteValue({ form, bytes }: CanonicalValue): ReadEnvelope | undefined {
   if (checkEnvelope(form).length > 0) return undefined
   const envelope = form as unknown as HandoffEnvelope
   const resolved = resolveRemote(envelope)
   if (resolved === undefined) return undefined
   const judgement = judgeResolved(envelope, resolved, undefined)
-  return {
-    envelope: keptEnvelope(judgement),
-    judgement,
-    body: makeBlock(bytes, 'dag-json'),
-    source: undefined,
-  }
+  const body = HashedBlock.of(bytes, 'dag-json')
+  return { envelope: keptEnvelope(judgement), judgement, body, source: undefined }
 }
 
 /** A canonical file is its own body. Its first bytes tell files that are laid out for people apart at once. */
-function findCanonical(bytes: Uint8Array): { form: object; bytes: Uint8Array } | undefined {
+function findCanonical(bytes: Uint8Array): CanonicalValue | undefined {
   if (bytes[1] !== 0x22) return undefined
   try {
-    const own = bytes.slice() // the caller may change its buffer while the batch waits
-    return { form: decodeForm(own).form, bytes: own }
+    return { form: decodeForm(bytes).form, bytes }
   } catch (error) {
     if (error instanceof HstoreError) return undefined
     throw error
@@ -107,5 +103,5 @@ function sourceOf(bytes: Uint8Array, body: Uint8Array): Block | undefined {
       `the file is ${bytes.length} bytes, more than ${maxSourceBytes}: drop white space, or move text into artifacts`,
     )
   }
-  return makeBlock(bytes, 'raw')
+  return HashedBlock.of(bytes, 'raw')
 }

@@ -1,5 +1,5 @@
 import type { Signer } from '../../keys/signer.ts'
-import { makeBlock } from '../../store/block.ts'
+import { HashedBlock } from '../../store/block.ts'
 import { encodeForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { RowChange } from '../../store/commit.ts'
@@ -107,7 +107,7 @@ function certificateDraft(agent: string, signer: Signer, head: CidText, body: Ui
     kind: 'certificate',
     stream: `log:${signer.did}`,
     author: agent,
-    body: makeBlock(body, 'dag-json'),
+    body: HashedBlock.of(body, 'dag-json'),
     name: undefined,
     parentNames: [],
     parents: [],

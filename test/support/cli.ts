@@ -22,11 +22,13 @@ export interface RunOptions {
   /** The whole environment, but for a PATH where a process is started. */
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string | Uint8Array
+  /** Kills the process after this time. */
+  readonly timeoutMs?: number
   /** What a person types at each question; without it there is no terminal. */
   readonly typed?: string
 }
 
-/** Runs one command line in this process. Nothing of this process's own environment is seen by it. */
+/** Runs one command line in this process, without a time limit. Nothing of this process's own environment is seen by it. */
 export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const out: Buffer[] = []
   let err = ''
@@ -55,6 +57,8 @@ export async function runProcess(
     cwd: options.cwd,
     env: { PATH: process.env['PATH'], ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: options.timeoutMs,
+    killSignal: 'SIGKILL',
   })
   const out: Buffer[] = []
   const err: Buffer[] = []

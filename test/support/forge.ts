@@ -5,7 +5,7 @@ import { encodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Block } from '../../store/block.ts'
-import { makeBlock } from '../../store/block.ts'
+import { HashedBlock } from '../../store/block.ts'
 import { planRows } from '../../store/indexes.ts'
 import type { Context } from '../../src/context.ts'
 import { openContext } from '../../src/context.ts'
@@ -30,7 +30,7 @@ export function openBelow({ store, keys }: TestStore): Promise<Context> {
 
 /** Returns a document as a body block. */
 export function bodyOf(document: object): Block {
-  return makeBlock(encodeForm(document as JsonForm & object), 'dag-json')
+  return HashedBlock.of(encodeForm(document as JsonForm & object), 'dag-json')
 }
 
 /**
@@ -98,7 +98,7 @@ async function appendRoster(
   await using context = await openBelow(store)
   const { roster, rosterBody } = context.trust
   const base = { ...roster, nonce: undefined, prev: rosterBody, version: roster.version + 1 }
-  const body = makeBlock(encodeForm(rosterForm({ ...base, ...amend(base) })), 'dag-json')
+  const body = HashedBlock.of(encodeForm(rosterForm({ ...base, ...amend(base) })), 'dag-json')
   const parents = (context.db.readRow('bodies', rosterBody) ?? []) as CidText[]
   await append(context, rosterDraft(signer, body, base.version, parents), signer)
   return body.cid

@@ -1,0 +1,96 @@
+import type { CanonicalValue } from '../../store/canonical-value.ts'
+import { encodeValue } from '../../store/canonical-value.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import type { Context } from '../context.ts'
+import { resolveEntry } from '../graph/ref.ts'
+import type { Signer } from '../keyring.ts'
+import { openSourceBundle } from '../source-bundle.ts'
+import type { BegunPut, PutOptions, PutResult } from './put.ts'
+import { beginPut, beginPutNow } from './put.ts'
+
+/** How an envelope is put. */
+export interface PutInput {
+  /** The folder of the envelope's files; a document given as a value has none when absent. */
+  readonly bundle?: string | undefined
+  /** True: parents that the store does not hold stay names; or the very names. */
+  readonly shallow?: boolean | readonly string[] | undefined
+  /** REFs of parents to follow outright, children or not. */
+  readonly parents?: readonly string[] | undefined
+}
+
+/** Who puts, and where: found once for all puts. */
+export interface Putter {
+  readonly agent: string
+  readonly signer: Signer
+  readonly context: Context
+}
+
+/**
+ * Takes puts one after the other, so that a document never overtakes the parent that was put before it; the waits for
+ * the disk run side by side. A value that names no local files goes through without a wait once the putter is known.
+ */
+export class PutQueue {
+  readonly #find: () => Promise<Putter>
+  #putter: Putter | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+
+  /** @param find - Unlocks the key and opens the store, in this order. */
+  constructor(find: () => Promise<Putter>) {
+    this.#find = find
+  }
+
+  /** Puts an envelope; throws what `beginPut` throws. */
+  async put(input: Uint8Array | object, options: PutInput): Promise<PutResult> {
+    // read at once, since the caller may change its value or buffer while the put waits for its turn
+    const given = input instanceof Uint8Array ? input.slice() : encodeValue(input)
+    const { written, result } =
+      this.#putNow(given, options) ?? (await this.#putInTurn(given, options))
+    await written
+    return result
+  }
+
+  /** Resolves when no put is under way. */
+  async settled(): Promise<void> {
+    await this.#turn
+  }
+
+  #putNow(given: Uint8Array | CanonicalValue, options: PutInput): BegunPut | undefined {
+    const isPlain = options.bundle === undefined && options.parents === undefined
+    if (this.#waiting > 0 || this.#putter === undefined || !isPlain) return undefined
+    if (given instanceof Uint8Array) return undefined
+    return beginPutNow(this.#putter.context, given, optionsOf(this.#putter, options, []))
+  }
+
+  async #putInTurn(given: Uint8Array | CanonicalValue, options: PutInput): Promise<BegunPut> {
+    this.#waiting += 1
+    const turn = this.#turn.then(() => this.#begin(given, options))
+    this.#turn = turn.then(
+      () => undefined,
+      () => undefined,
+    )
+    try {
+      return await turn
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
+  async #begin(given: Uint8Array | CanonicalValue, options: PutInput): Promise<BegunPut> {
+    const bundle = await openSourceBundle(options.bundle)
+    this.#putter ??= await this.#find()
+    const { context } = this.#putter
+    const parents: CidText[] = []
+    for (const ref of options.parents ?? []) parents.push((await resolveEntry(context, ref)).cid)
+    return beginPut(context, given, bundle, optionsOf(this.#putter, options, parents))
+  }
+}
+
+function optionsOf(
+  { agent, signer }: Putter,
+  { shallow }: PutInput,
+  parents: readonly CidText[],
+): PutOptions {
+  const names = shallow === true ? 'absent' : shallow === false ? [] : (shallow ?? [])
+  return { agent, signer, parents, shallow: names }
+}
