@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs'
+import { constants } from 'node:fs'
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { open, readdir, stat, unlink } from 'node:fs/promises'
+import { open, readdir, lstat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asBuffer } from '../src/kernel/bytes.ts'
 import type { BlockReader } from './block-store.ts'
@@ -46,7 +47,7 @@ export async function checkArtifact(
 ): Promise<'ok' | 'missing' | 'corrupt'> {
   const [read] = await source.getMany([cid])
   if (read?.state === 'ok') return 'ok'
-  const file = await checkFile(source.directory, cid)
+  const file = await checkArtifactFile(source.directory, cid)
   return file === 'missing' && read?.state === 'corrupt' ? 'corrupt' : file
 }
 
@@ -82,9 +83,10 @@ export async function sizeOfArtifact(
   source: ArtifactSource,
   cid: CidText,
 ): Promise<number | undefined> {
+  const bytes = await source.find(cid)
+  if (bytes !== undefined) return bytes.length
   const file = await statOf(artifactPath(source.directory, cid), source.directory)
-  if (file?.isFile()) return file.size
-  return (await source.find(cid))?.length
+  return file?.isFile() ? file.size : undefined
 }
 
 /** Yields every file in the folder of large artifacts, in the order of their folders. Contents are not read. */
@@ -94,7 +96,7 @@ export async function* listArtifactFiles(directory: string): AsyncGenerator<Arti
     for (const name of await namesIn(join(root, folder), directory)) {
       const path = join(root, folder, name)
       const file = await statOf(path, directory)
-      if (!file?.isFile()) continue
+      if (file === undefined || file.isDirectory()) continue
       const cid = isCidText(name) && folderOf(name) === folder ? name : undefined
       yield { path, cid, sizeBytes: file.size, modifiedMs: file.mtimeMs }
     }
@@ -121,13 +123,18 @@ export async function sweepTemp(directory: string, nowMs: number): Promise<numbe
   return removed
 }
 
-async function checkFile(directory: string, cid: CidText): Promise<'ok' | 'missing' | 'corrupt'> {
+/** Returns what `checkArtifact` does for the file alone, whatever the database holds. */
+export async function checkArtifactFile(
+  directory: string,
+  cid: CidText,
+): Promise<'ok' | 'missing' | 'corrupt'> {
   const hash = createHash('sha256')
   const buffer = new Uint8Array(chunkBytes)
   try {
     for await (const chunk of readFileOf(directory, cid, () => buffer)) hash.update(chunk)
   } catch (error) {
     if (codeOf(error) === 'HSTORE_BLOCK_NOT_FOUND') return 'missing'
+    if (codeOf(error) === 'HSTORE_BLOCK_CORRUPT') return 'corrupt'
     throw error
   }
   return hash.digest().equals(asBuffer(digestOf(cid))) ? 'ok' : 'corrupt'
@@ -141,15 +148,24 @@ async function* readFileOf(
   const path = artifactPath(directory, cid)
   let handle: FileHandle | undefined
   try {
-    handle = await open(path, 'r')
+    // a link could lead anywhere, and a pipe would be waited at for ever
+    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    if (!(await handle.stat()).isFile()) throw noFile(path, cid)
     yield* readChunks(handle, nextBuffer)
   } catch (error) {
+    if (codeOf(error) === 'ELOOP') throw noFile(path, cid)
+    if (error instanceof StoreError) throw error
     if (!isAbsent(error)) throw storeErrorOf(error, path)
     const message = `${directory} holds no artifact ${cid}`
     throw new StoreError('HSTORE_BLOCK_NOT_FOUND', message, { details: { cid } })
   } finally {
     await handle?.close()
   }
+}
+
+function noFile(path: string, cid: CidText): StoreError {
+  const message = `${path}: is no regular file: remove it and fetch or put the artifact again`
+  return new StoreError('HSTORE_BLOCK_CORRUPT', message, { details: { cid } })
 }
 
 /** The last character of a raw CID has eight values only, the two before it have 32 each. */
@@ -169,7 +185,7 @@ async function namesIn(path: string, directory: string): Promise<string[]> {
 
 async function statOf(path: string, directory: string): Promise<Stats | undefined> {
   try {
-    return await stat(path)
+    return await lstat(path)
   } catch (error) {
     if (isAbsent(error)) return undefined
     throw storeErrorOf(error, directory)

@@ -1,4 +1,4 @@
-import { checkArtifact, listArtifactFiles } from '../../store/artifacts.ts'
+import { checkArtifact, checkArtifactFile, listArtifactFiles } from '../../store/artifacts.ts'
 import type { ScannedBlock } from '../../store/block-store.ts'
 import { decodeForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
@@ -146,8 +146,8 @@ async function noteUnclaimed(
       collection.damage.push(finding('HS1006', `${path} is not named by the CID of an artifact`))
       continue
     }
-    if (collection.artifacts.has(cid)) continue
-    collection.addArtifact(cid, await checkArtifact(db, cid))
+    if (collection.artifacts.has(cid) && !loose.raw.has(cid)) continue
+    collection.addArtifact(cid, await checkArtifactFile(db.directory, cid))
     other(cid)
   }
 }

@@ -19,9 +19,29 @@ beforeAll(async () => {
 
 const oddValues = [
   ...['null', '-0', '0.5', '1e3', '1e400', '9007199254740993', 'true', '[]', '{}', '[[[[]]]]'],
-  ...['""', String.raw`"\u0000"`, String.raw`"\ud800"`, String.raw`"\u202e"`, '"csag:agent/agent-b"'],
-  ...['{"/":"bafy"}', '{"/":{"bytes":"AA"}}', '{"__proto__":1}', '"../../etc/passwd"', '"file:///etc/passwd"'],
-  ...['"x#sha256=0"', '"data:,x"', '"//host/x"', `"${'x'.repeat(70_000)}"`, '["a","a"]', '"%zz"', '"a%00b"'],
+  ...[
+    '""',
+    String.raw`"\u0000"`,
+    String.raw`"\ud800"`,
+    String.raw`"\u202e"`,
+    '"csag:agent/agent-b"',
+  ],
+  ...[
+    '{"/":"bafy"}',
+    '{"/":{"bytes":"AA"}}',
+    '{"__proto__":1}',
+    '"../../etc/passwd"',
+    '"file:///etc/passwd"',
+  ],
+  ...[
+    '"x#sha256=0"',
+    '"data:,x"',
+    '"//host/x"',
+    `"${'x'.repeat(70_000)}"`,
+    '["a","a"]',
+    '"%zz"',
+    '"a%00b"',
+  ],
 ]
 
 /** Changes a document's text in one place or two: a value, a key, a byte. */
@@ -54,7 +74,9 @@ async function faultOf(text: string, agent: string): Promise<string | undefined>
   const { outBytes } = await store.run('get', cid, '--original')
   if (Buffer.from(outBytes).toString() !== text) return 'the original is another'
   const resumed = await store.run('resume', cid, '--no-certificate', '--json')
-  return resumed.exit === 0 || resumed.exit === 1 ? undefined : `resume: ${resumed.out}${resumed.err}`
+  return resumed.exit === 0 || resumed.exit === 1
+    ? undefined
+    : `resume: ${resumed.out}${resumed.err}`
 }
 
 describe('put', () => {
@@ -69,7 +91,8 @@ describe('put', () => {
       if (fault !== undefined) faults.push(`round ${round}: ${fault.slice(0, 400)}`)
     }
     expect(faults).toEqual([])
-    expect((await store.run('heads')).out).toContain('csag:')
+    const { heads } = json<{ heads: unknown[] }>(await store.run('heads', '--json'))
+    expect(heads.length).toBeGreaterThan(rounds / 20)
     expect((await store.run('verify', '--all')).exit).toBe(0)
   })
 })

@@ -55,10 +55,17 @@ describe('a large artifact whose place holds something else', () => {
       const file = await largeOf(broken)
       await rm(file)
       await make(file)
-      for (const argv of [['verify', '--all'], ['resume', entry]]) {
+      for (const argv of [
+        ['verify', '--all'],
+        ['resume', entry],
+      ]) {
         const options = { env: broken.env, cwd: broken.root, timeoutMs: 15_000 }
         const ran = await runProcess(argv, options)
-        expect({ argv, exit: ran.exit, signal: ran.signal }).toEqual({ argv, exit: 5, signal: null })
+        expect({ argv, exit: ran.exit, signal: ran.signal }).toEqual({
+          argv,
+          exit: 5,
+          signal: null,
+        })
         expect(`${ran.out}${ran.err}`).toContain(path.basename(file))
       }
     })
@@ -112,9 +119,7 @@ describe('put on a damaged store', () => {
     for (const bytes of [undefined, Buffer.from('{}')]) {
       const broken = await copy()
       await withLevel(broken.store, async (level) =>
-        bytes === undefined
-          ? level.del(`!blocks!${entry}`)
-          : level.put(`!blocks!${entry}`, bytes),
+        bytes === undefined ? level.del(`!blocks!${entry}`) : level.put(`!blocks!${entry}`, bytes),
       )
       const ran = await broken.runWith({ stdin: child }, 'put', '-', '--json')
       expect(ran.exit).toBe(5)
