@@ -15,6 +15,7 @@ const sources = [
   'tsconfig.json',
   'tsconfig.build.json',
   'bin/setup.js',
+  'rolldown.config.js',
   'package-lock.json',
 ]
 
@@ -85,11 +86,10 @@ function isBuilt() {
  * @param {string} folder
  */
 function bundle(rolldown, folder) {
-  const external = ['level', 'bcrypt-pbkdf'].flatMap((name) => ['--external', name])
   const from = path.join(folder, 'src/cli/program.js')
-  const format = ['--format', 'esm', '--platform', 'node']
-  const to = ['--dir', path.join(folder, 'cli')]
-  run(process.execPath, [rolldown, from, ...to, ...format, ...external], 'ignore')
+  const to = path.join(folder, 'cli')
+  const config = path.join(root, 'rolldown.config.js')
+  run(process.execPath, [rolldown, '-c', config, '--input', from, '--dir', to], 'ignore')
 }
 
 /** Builds beside dist and swaps at the end, so that whoever runs meanwhile finds a whole one. */

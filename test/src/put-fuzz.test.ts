@@ -7,7 +7,7 @@ import type { TestStore } from '../support/store.ts'
 import { json, makeSharedFolder, makeTestStore } from '../support/store.ts'
 
 const seed = 77
-const rounds = process.env['HSTORE_SOAK'] ? 5000 : 120
+const rounds = process.env['HSTORE_SOAK'] ? 2000 : 60
 const shared = await makeSharedFolder()
 let store: TestStore
 let texts: readonly string[]
@@ -17,31 +17,35 @@ beforeAll(async () => {
   texts = await Promise.all(historyFiles.map(({ file }) => readFile(file, 'utf8')))
 })
 
+const longText = `"${'x'.repeat(70_000)}"`
 const oddValues = [
-  ...['null', '-0', '0.5', '1e3', '1e400', '9007199254740993', 'true', '[]', '{}', '[[[[]]]]'],
-  ...[
-    '""',
-    String.raw`"\u0000"`,
-    String.raw`"\ud800"`,
-    String.raw`"\u202e"`,
-    '"csag:agent/agent-b"',
-  ],
-  ...[
-    '{"/":"bafy"}',
-    '{"/":{"bytes":"AA"}}',
-    '{"__proto__":1}',
-    '"../../etc/passwd"',
-    '"file:///etc/passwd"',
-  ],
-  ...[
-    '"x#sha256=0"',
-    '"data:,x"',
-    '"//host/x"',
-    `"${'x'.repeat(70_000)}"`,
-    '["a","a"]',
-    '"%zz"',
-    '"a%00b"',
-  ],
+  'null',
+  '-0',
+  '0.5',
+  '1e3',
+  '1e400',
+  '9007199254740993',
+  'true',
+  '[]',
+  '{}',
+  '[[[[]]]]',
+  '""',
+  String.raw`"\u0000"`,
+  String.raw`"\ud800"`,
+  String.raw`"\u202e"`,
+  '"csag:agent/agent-b"',
+  '{"/":"bafy"}',
+  '{"/":{"bytes":"AA"}}',
+  '{"__proto__":1}',
+  '"../../etc/passwd"',
+  '"file:///etc/passwd"',
+  '"x#sha256=0"',
+  '"data:,x"',
+  '"//host/x"',
+  longText,
+  '["a","a"]',
+  '"%zz"',
+  '"a%00b"',
 ]
 
 /** Changes a document's text in one place or two: a value, a key, a byte. */
@@ -85,7 +89,9 @@ describe('put', () => {
     const faults: string[] = []
     for (let round = 0; round < rounds; round++) {
       const i = Math.floor(random() * texts.length)
-      const once = changed(texts[i]!, random)
+      // a name of its own, so that it is not refused for having been given
+      const named = texts[i]!.replaceAll('/revision/R', `/revision/${round}-R`)
+      const once = changed(named, random)
       const text = random() < 0.3 ? changed(once, random) : once
       const fault = await faultOf(text, historyFiles[i]!.agent)
       if (fault !== undefined) faults.push(`round ${round}: ${fault.slice(0, 400)}`)
