@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
+import { parseObject, writeDurably } from './durable-file.ts'
 import { isAgentId } from './entry/text.ts'
 import { HandoffError } from './errors.ts'
 
@@ -81,32 +82,6 @@ export async function writeConfig(folder: string, config: StoreConfig): Promise<
   await writeDurably(path.join(folder, configName), `${JSON.stringify(config, null, 2)}\n`, 0o644)
 }
 
-/** Writes a small file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync. */
-export async function writeDurably(file: string, text: string, mode: number): Promise<void> {
-  const folder = path.dirname(file)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
-  try {
-    const handle = await open(temporary, 'wx', mode)
-    try {
-      await handle.writeFile(text)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(temporary, file)
-  } catch (error) {
-    await unlink(temporary).catch(() => undefined)
-    throw unwritable(file, error)
-  }
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 /** A folder that another user filled can hold anything: as git does, hstore does not work in it. */
 async function refuseForeign(folder: string): Promise<void> {
   const { uid } = await stat(folder)
@@ -118,22 +93,7 @@ async function refuseForeign(folder: string): Promise<void> {
   )
 }
 
-/** Returns the object that a small JSON file of hstore's own holds; an empty one when it holds none. */
-export function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
-}
-
 function unreadable(file: string, cause: unknown): HandoffError {
   const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable'
   return new HandoffError('HSTORE_INPUT_UNREADABLE', `${file}: ${why}`, { cause })
-}
-
-function unwritable(file: string, cause: unknown): HandoffError {
-  const why = (cause as NodeJS.ErrnoException).code ?? 'unwritable'
-  return new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${file} can't be written: ${why}`, { cause })
 }

@@ -12,7 +12,7 @@ import {
 } from '../contracts/csag/locator.ts'
 import type { StoredFile } from '../contracts/csag/virtual-bundle.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import { parseObject } from '../store-folder.ts'
+import { parseObject } from '../durable-file.ts'
 
 /** A file of an envelope's bundle, in the store. */
 export interface BundledFile extends StoredFile {

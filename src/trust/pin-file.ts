@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { isCidText } from '../../store/cid-text.ts'
 import { HandoffError } from '../errors.ts'
-import { parseObject, writeDurably } from '../store-folder.ts'
+import { parseObject, writeDurably } from '../durable-file.ts'
 
 /** The path of rosters that this user has accepted for one genesis, genesis first. */
 export interface Pins {

@@ -25,6 +25,7 @@ export interface LocalFile {
  * lockfiles, fresh inputs of verified reports, in this order. One file at two paths is there twice.
  */
 export function listLocalFiles(envelope: HandoffEnvelope, resolved: ResolvedHandoff): LocalFile[] {
+  if (![...resolved.locators.values()].some(({ kind }) => kind === 'file')) return []
   const files = new Map<string, LocalFile>()
   const add = (answer: FreshInput, role: LocalFileRole): void => {
     const { path, file } = answer

@@ -21,7 +21,7 @@ const REMOTE: Locator = { kind: 'remote' }
  */
 export function parseLocator(text: string): Locator {
   // oxlint-disable-next-line no-control-regex -- these are the characters that upstream drops
-  const stripped = removeBreaks(text.replace(/^[\0-\u0020]+/, ''))
+  const stripped = printable.test(text) ? text : removeBreaks(text.replace(/^[\0-\u0020]+/, ''))
   const scheme = /^[A-Za-z][A-Za-z0-9+.-]*(?=:)/.exec(stripped)?.[0]
   const rest = scheme === undefined ? stripped : stripped.slice(scheme.length + 1)
   const [start, authority = ''] = /^\/\/([^/?#]*)/.exec(rest) ?? ['']
@@ -31,6 +31,9 @@ export function parseLocator(text: string): Locator {
   if (scheme !== undefined || authority !== '') return REMOTE
   return parsePath(unquote(rest.slice(start.length).replace(/[?#][^]*/, '')))
 }
+
+/** Nothing to drop: nearly every locator. */
+const printable = /^[!-~]+$/
 
 /** Two halves of a surrogate pair that a tab kept apart stay two lone surrogates, so the second becomes a first half. */
 function removeBreaks(text: string): string {
@@ -94,6 +97,7 @@ function unquote(text: string): string {
 const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 function isAuthority(authority: string): boolean {
+  if (/^[\w.:@-]*$/.test(authority)) return true
   const opens = authority.includes('[')
   if (opens !== authority.includes(']')) return false
   if (opens && !hasBracketedHost(authority)) return false
