@@ -26,5 +26,9 @@ export default defineConfig({
       },
     },
   ],
-  output: { format: 'esm' },
+  output: {
+    format: 'esm',
+    // one file, but for the large validator that only papers need
+    codeSplitting: { groups: [{ name: 'hstore', test: /^(?!.*generated[\\/]paper)/ }] },
+  },
 })

@@ -164,8 +164,15 @@ function blocksOf(draft: Draft): Block[] {
   return [draft.artifacts, draft.source, ...draft.blocks].filter((block) => block !== undefined)
 }
 
-/** An entry that this store would not hold valid is never made. Rosters are judged by their succession instead. */
-function assertRight(context: Context, { author, kind, stream }: Draft, { did }: Signer): void {
+/**
+ * Throws `HSTORE_SIGNER_UNKNOWN` when the roster gives the key no right: an entry that this store would not hold valid
+ * is never made. Rosters are judged by their succession instead.
+ */
+export function assertRight(
+  context: Context,
+  { author, kind, stream }: Pick<Draft, 'author' | 'kind' | 'stream'>,
+  { did }: Signer,
+): void {
   if (kind === 'roster') return
   const bar = context.trust.findBar({ author, kind, signer: did, stream })
   if (bar === undefined) return

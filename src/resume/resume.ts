@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { layOut } from '../bundle/lay-out.ts'
-import { append } from '../put/append.ts'
+import { append, assertRight } from '../put/append.ts'
 import { sortedNames } from '../put/plan.ts'
 import { certificateForm } from './certificate.ts'
 import type { GateOptions, Judgement } from './gate.ts'
@@ -49,24 +49,41 @@ export async function resume(
   head: CidText,
   options: ResumeOptions,
 ): Promise<ResumeReport> {
+  assertMayCertify(context, options)
   const judgement = await judge(context, head, options)
   const { verdict, entry, shallow, graph } = judgement
   if (entry !== undefined && entry.kind !== 'envelope') throw noWork(entry)
-  const isOpen = verdict === 'complete' || verdict === 'partial'
-  const steps = await nextSteps(context, entry, options.agent)
-  const laidOut =
-    isOpen && entry !== undefined && options.out !== undefined
-      ? await layOut(context, entry, options.out)
-      : undefined
   const lost = graph.damage.filter(({ code }) => code === 'HS1001' || code === 'HS5001')
+  const isOpen = verdict === 'complete' || verdict === 'partial'
   return {
     ...judgement,
-    ...(isOpen ? steps : { actions: [], conflicts: [] }),
+    ...(isOpen && entry !== undefined ? await open(context, judgement, entry, options) : shut),
     history: shallow.length > 0 ? 'shallow' : 'full',
     missing: sortedNames([...shallow, ...lost.map(({ cid }) => cid ?? '')]),
-    certificate: isOpen && options.certify ? await certify(context, judgement, options) : undefined,
-    out: laidOut?.folder,
   }
+}
+
+type Opened = Pick<ResumeReport, 'actions' | 'certificate' | 'conflicts' | 'out'>
+
+const shut: Opened = { actions: [], certificate: undefined, conflicts: [], out: undefined }
+
+/** What follows from an open gate. The certificate comes last: it says what was done. */
+async function open(
+  context: Context,
+  judgement: Judgement,
+  entry: VerifiedEntry,
+  options: ResumeOptions,
+): Promise<Opened> {
+  const steps = await nextSteps(context, entry, options.agent)
+  const laid = options.out === undefined ? undefined : await layOut(context, entry, options.out)
+  const certificate = options.certify ? await certify(context, judgement, options) : undefined
+  return { ...steps, certificate, out: laid?.folder }
+}
+
+function assertMayCertify(context: Context, { agent, certify, signer }: ResumeOptions): void {
+  if (signer === undefined || !certify) return
+  const stream = `log:${signer.did}`
+  assertRight(context, { author: agent, kind: 'certificate', stream }, signer)
 }
 
 function noWork({ cid, kind }: VerifiedEntry): HandoffError {

@@ -11,7 +11,10 @@ import { agents, json, makeTestStore, ok, storeAt } from '../support/store.ts'
 import { makeTempFolder } from '../support/temp-folder.ts'
 
 const seed = 31
-const rounds = process.env['HSTORE_SOAK'] ? 200 : 6
+const isSoak = Boolean(process.env['HSTORE_SOAK'])
+const rounds = isSoak ? 200 : 5
+// each round puts an artifact above 1 MiB, and every check reads them all
+const verbRounds = isSoak ? 60 : 4
 
 /** Runs a verb as a process that is killed after some time, and says whether it had ended by then. */
 async function killed(
@@ -52,13 +55,13 @@ describe('verbs that are killed', () => {
     }
   })
 
-  it(`put, resume, roster add: the store stays whole, in ${rounds} rounds (seed ${seed})`, async () => {
+  it(`put, resume, roster add: the store stays whole, in ${verbRounds} rounds (seed ${seed})`, async () => {
     const random = randomOf(seed)
     const store = await makeTestStore(await makeTempFolder())
     const base = { workspace: 'w', author: agents.merger }
     const first = await writeEnvelope(path.join(store.root, 'b'), { ...base, revision: 'R0' })
     await ok(store.run('put', first))
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < verbRounds; round++) {
       const files = { [`f${round}.bin`]: bytesOf(`f${round}`, 1_100_000) }
       const small = { ...base, workspace: `w${round}`, revision: 'R', files }
       const file = await writeEnvelope(path.join(store.root, 'b'), small)
@@ -80,6 +83,6 @@ describe('verbs that are killed', () => {
       }
     }
     const roster = json<{ agents: unknown[] }>(await store.run('roster', 'show', '--json'))
-    expect(roster.agents).toHaveLength(3 + rounds)
+    expect(roster.agents).toHaveLength(3 + verbRounds)
   })
 })

@@ -1,0 +1,38 @@
+// The build that is measured: HSTORE names its folder, else it is this clone's dist.
+import { createRequire } from 'node:module'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const here = path.dirname(fileURLToPath(import.meta.url))
+
+/** The build's folder. */
+export const dist = path.resolve(process.env['HSTORE'] ?? path.join(here, '../../dist'))
+
+/**
+ * Returns what the benchmarks call of the build. The database's code is loaded too, as that of whatever hstore is held
+ * against: what is measured in process is work, not the loading of files.
+ */
+export async function loadBuild() {
+  const load = (file) => import(pathToFileURL(path.join(dist, file)).href)
+  const [{ openStore }, { init }] = await Promise.all([
+    load('src/open-store.js'),
+    load('src/init-verb.js'),
+  ])
+  createRequire(path.join(dist, 'store/database.js'))('level')
+  return { openStore, init }
+}
+
+/** Returns the versions of the build and of its database. */
+export function versionsOf() {
+  const of = (folder) => {
+    try {
+      const file = path.join(path.dirname(dist), folder, 'package.json')
+      return JSON.parse(readFileSync(file, 'utf8')).version
+    } catch {
+      return null
+    }
+  }
+  const [level, classic] = ['level', 'classic-level'].map((name) => of(`node_modules/${name}`))
+  return { hstore: of('.'), level, 'classic-level': classic }
+}
