@@ -85,7 +85,7 @@ async function report(
     ...graph.damage,
     ...more,
     ...judgeStandings(graph, trust),
-    ...judgeNames(await namesakesOf(context, graph), trust),
+    ...judgeNames(await namesakesOf(context, graph, graph.entries.values()), trust),
     ...judgeEntries(graph, trust),
     ...judgeCycles(graph),
     ...judgeChainForks(graph),

@@ -1,5 +1,6 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { compareUtf8 } from '../kernel/bytes.ts'
+import type { VerifiedEntry } from '../entry/entry.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { Trust } from '../trust/standing.ts'
@@ -9,11 +10,10 @@ import { nodesOf } from './nodes.ts'
 /** Returns the names at which history stops: a node's parents that none of its valid entries links. */
 export function findShallow(
   graph: LoadedGraph,
+  ancestry: readonly VerifiedEntry[],
   trust: Trust,
 ): { readonly names: readonly string[]; readonly findings: readonly Finding[] } {
-  const valid = [...graph.entries.values()].filter(
-    (entry) => trust.standingOf(entry).standing === 'valid',
-  )
+  const valid = ancestry.filter((entry) => trust.standingOf(entry).standing === 'valid')
   const findings: Finding[] = []
   const names = new Set<string>()
   for (const { entry, entries, parents } of nodesOf(valid).values()) {

@@ -2,6 +2,7 @@ import type { Signer } from '../../keys/signer.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
+import { ancestryOf } from '../graph/ancestry.ts'
 import { judgeClaims } from '../graph/claims.ts'
 import { namesakesOf } from '../graph/namesakes.ts'
 import {
@@ -71,14 +72,15 @@ export async function judge(
     isMarked: (cid) => !options.full && context.marks.has(cid, 'signature'),
   })
   const entry = graph.entries.get(head)
-  const shallow = findShallow(graph, context.trust)
+  const ancestry = ancestryOf(graph, head)
+  const shallow = findShallow(graph, ancestry, context.trust)
   const contract = await judgeContract(context, graph, entry)
   const tips = await judgeTips(context, graph, entry, isCovered)
   const checks = new Map<string, readonly Finding[]>([
     ['blocks', [...damageOf(graph, 'HS1'), ...damageOf(graph, 'HS4'), ...tips]],
     ['signatures', damageOf(graph, 'HS2')],
     ['trust', judgeStandings(graph, context.trust)],
-    ['equivocation', judgeNames(await namesakesOf(context, graph), context.trust)],
+    ['equivocation', judgeNames(await namesakesOf(context, graph, ancestry), context.trust)],
     ['history', [...(await judgeHistory(context, graph, entry)), ...shallow.findings]],
     ['contract', contract.findings],
     ['artifacts', [...damageOf(graph, 'HS5'), ...remoteFindings(contract.remote)]],

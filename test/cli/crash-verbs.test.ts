@@ -12,9 +12,9 @@ import { makeTempFolder } from '../support/temp-folder.ts'
 
 const seed = 31
 const isSoak = Boolean(process.env['HSTORE_SOAK'])
-const rounds = isSoak ? 200 : 5
+const rounds = isSoak ? 200 : 4
 // each round puts an artifact above 1 MiB, and every check reads them all
-const verbRounds = isSoak ? 60 : 4
+const verbRounds = isSoak ? 60 : 3
 
 /** Runs a verb as a process that is killed after some time, and says whether it had ended by then. */
 async function killed(

@@ -14,6 +14,7 @@ import {
 } from '../support/store.ts'
 
 const stream = `csag:${historyWorkspace}`
+const isSoak = Boolean(process.env['HSTORE_SOAK'])
 const shared = await makeSharedFolder()
 let store: TestStore
 let cids: readonly string[]
@@ -28,6 +29,12 @@ beforeAll(async () => {
 const copy = (): Promise<TestStore> => copyStore(store, path.join(shared, `copy-${copies++}`))
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
+/** All rows in the long form, else two of each index. */
+function someOf<T>(rows: readonly (readonly [key: string, value: T])[]): typeof rows {
+  const indexOf = (key: string): string => key.split('!')[1]!
+  return rows.filter(([key], i) => isSoak || indexOf(rows[i - 2]?.[0] ?? '!!') !== indexOf(key))
+}
+
 async function setRow(to: TestStore, key: string, values: readonly string[]): Promise<void> {
   await withLevel(to.store, (level) => level.put(key, Buffer.from(JSON.stringify(values))))
 }
@@ -40,7 +47,7 @@ describe('rows that do not follow from the blocks', () => {
       new Set(['bodies', 'entries', 'heads', 'names', 'nodes', 'tips']),
     )
     const unseen: string[] = []
-    for (const [key] of derived) {
+    for (const [key] of someOf(derived)) {
       const broken = await copy()
       await withLevel(broken.store, (level) => level.del(key))
       const { exit } = await broken.run('verify', '--all')
@@ -55,7 +62,7 @@ describe('rows that do not follow from the blocks', () => {
       ([key, value]) => /^!(?:bodies|heads|names|tips)!/.test(key) && text(value).includes('bagu'),
     )
     const unseen: string[] = []
-    for (const [key, value] of derived) {
+    for (const [key, value] of someOf(derived)) {
       const other = cids.find((cid) => !text(value).includes(cid))!
       const broken = await copy()
       await setRow(broken, key, [other])
