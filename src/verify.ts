@@ -27,8 +27,8 @@ export interface VerifyReport {
   readonly checked: Counts
   readonly findings: readonly Finding[]
   readonly notMade: readonly string[]
-  /** 0, 1 when there was nothing to check, 4 unknown signer, 5 damage or no right, 6 equivocation. */
-  readonly exit: 0 | 1 | 4 | 5 | 6
+  /** 0, 1 nothing to check, 4 unknown signer, 5 damage or no right, 6 equivocation, 9 made by a newer hstore. */
+  readonly exit: 0 | 1 | 4 | 5 | 6 | 9
 }
 
 /**
@@ -103,9 +103,16 @@ async function report(
   }
 }
 
+/** What a single kind of error means; several together, and all others, are damage. */
+const soleExits: ReadonlyMap<string, 4 | 6 | 9> = new Map([
+  ['HS1005', 9],
+  ['HS2002', 4],
+  ['HS3009', 6],
+])
+
 function exitOf(errors: readonly Finding[], isEmpty: boolean): VerifyReport['exit'] {
   if (errors.length === 0) return isEmpty ? 1 : 0
   const codes = new Set(errors.map(({ code }) => code))
-  if (codes.size === 1 && codes.has('HS2002')) return 4
-  return codes.size === 1 && codes.has('HS3009') ? 6 : 5
+  const [only] = codes
+  return (codes.size === 1 && only !== undefined ? soleExits.get(only) : undefined) ?? 5
 }

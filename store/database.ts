@@ -85,7 +85,7 @@ const formatRow = encodeRow(['1'])
  * Opens the database of a store and holds it until it is closed.
  *
  * @param directory - The store's folder, usually `.hstore`.
- * @throws {StoreError} `HSTORE_STORE_UNREADABLE` when there is no store, or one made by a newer hstore.
+ * @throws {StoreError} `HSTORE_STORE_UNREADABLE` when there is no store, `HSTORE_STORE_NEWER` when a newer hstore made it.
  * @throws {StoreError} `HSTORE_STORE_BUSY` when another process still holds it after `waitMs`; `details` has `holder`,
  *   its pid where known, and `waitedMs`.
  * @throws {StoreError} `HSTORE_STORE_DAMAGED` when LevelDB can't open what is there.
@@ -165,7 +165,7 @@ async function settleFormat(level: TextLevel, directory: string, create: boolean
   if (row === formatRow) return
   if (row !== undefined) {
     const message = `${directory}: the store has format ${row}, made by a newer hstore: update hstore`
-    throw new StoreError('HSTORE_STORE_UNREADABLE', message)
+    throw new StoreError('HSTORE_STORE_NEWER', message)
   }
   if (!create || (await level.keys({ limit: 1 }).all()).length > 0) {
     const message = `${directory}: the database has lost rows: run hstore fsck --rebuild`

@@ -61,6 +61,7 @@ const lower: ReadonlyMap<string, Exit> = new Map<string, Exit>([
   ['HSTORE_STORE_BUSY', exits.unavailable],
   ['HSTORE_STORE_DAMAGED', exits.damage],
   ['HSTORE_STORE_FULL', exits.unavailable],
+  ['HSTORE_STORE_NEWER', exits.newer],
   ['HSTORE_STORE_READ_ONLY', exits.unavailable],
   ['HSTORE_STORE_UNREADABLE', exits.usage],
   ['HSTORE_DID_INVALID', exits.usage],

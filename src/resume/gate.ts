@@ -23,6 +23,7 @@ import type { Finding } from '../rules/rule.ts'
 import { entriesOf } from '../trust/load.ts'
 import type { CheckResult, Verdict } from './certificate.ts'
 import { findCoverage } from './coverage.ts'
+import type { GateExit } from './verdict.ts'
 import { checksNotMade, concludes } from './verdict.ts'
 
 /** What the gate is asked. */
@@ -39,7 +40,7 @@ export interface GateOptions {
 /** What the gate found. */
 export interface Judgement {
   readonly verdict: Verdict
-  readonly exit: 0 | 1 | 3 | 4 | 5 | 6
+  readonly exit: GateExit
   readonly head: CidText
   /** The head's entry; undefined when its block or signature does not stand. */
   readonly entry: VerifiedEntry | undefined

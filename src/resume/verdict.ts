@@ -6,11 +6,12 @@ import type { CheckResult, Verdict } from './certificate.ts'
 export const absentChecks: readonly string[] = ['cuts', 'attribution', 'lane']
 
 /** Exit codes of docs/cli.md that a verdict can give. */
-export type GateExit = 0 | 1 | 3 | 4 | 5 | 6
+export type GateExit = 0 | 1 | 3 | 4 | 5 | 6 | 9
 
 const partialCodes = new Set(['HS3014', 'HS3015'])
 const pendingCodes = new Set(['HS2004', 'HS2005'])
 const exits: ReadonlyMap<string, GateExit> = new Map([
+  ['HS1005', 9],
   ['HS2002', 4],
   ['HS3009', 6],
 ])

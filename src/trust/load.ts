@@ -84,6 +84,8 @@ function rollback(
   pinned: readonly CidText[],
   damage: readonly HstoreError[],
 ): HandoffError {
+  const newer = damage.find(({ code }) => code === 'HSTORE_VERSION_NEWER')
+  if (newer instanceof HandoffError) return newer
   const cause = damage[0]
   const wanted = pinned[found.path.length] ?? genesis
   const reason = cause === undefined ? `roster ${wanted} is not in it` : cause.message

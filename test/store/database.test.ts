@@ -58,7 +58,7 @@ describe('openDatabase', () => {
     const directory = await makeStore()
     await withLevel(directory, (level) => level.put('!meta!format', '["2"]'))
     await expect(openDatabase(directory, oneTry)).rejects.toMatchObject({
-      code: 'HSTORE_STORE_UNREADABLE',
+      code: 'HSTORE_STORE_NEWER',
     })
   })
 
