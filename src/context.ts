@@ -37,6 +37,8 @@ export interface Context extends AsyncDisposable {
   trust: Trust
   /** Heads of streams whose index names an entry that is not valid, by stream and index row. */
   readonly oddHeads: RecentMap<readonly CidText[]>
+  /** Entries that a plan under way has read: more than `recent` may keep. */
+  readonly held: Map<string, VerifiedEntry>
   /** Entries read and verified lately. */
   readonly recent: RecentMap<VerifiedEntry>
 }
@@ -79,6 +81,7 @@ export function makeContext(parts: {
     ...rest,
     db,
     marks: new Marks(db, secret),
+    held: new Map(),
     oddHeads: new RecentMap(64),
     recent: new RecentMap(4096),
     [Symbol.asyncDispose]: () => db.close(),

@@ -4,10 +4,11 @@ import type { Database } from '../store/database.ts'
 
 /**
  * What this user has verified before, under a secret that stands beside the keys: whoever can write the database can't
- * make a mark. `signature` saves checking a signature again; `certified:<did>` says that this agent's certificate
- * covers the entry with all that it rests on.
+ * make a mark. `signature` saves checking a signature again; `certified` says that this agent's certificate covers the
+ * entry with all that it rests on, `seen` that its judgement took the entry's name into account. Both count under the
+ * roster that they were made under alone: trust is computed, never remembered.
  */
-export type MarkWhat = 'signature' | `certified:${string}`
+export type MarkWhat = 'signature' | `${'certified' | 'seen'}:${string}:${string}`
 
 /** Makes and reads verified marks. */
 export class Marks {

@@ -49,7 +49,9 @@ export function planRows(read: ReadRow, entry: EntryRow): RowChange[] {
   ]
   if (name !== undefined) {
     const key = nameKey(stream, name)
-    rows.push({ index: 'names', key, values: insert(read('names', key) ?? [], cid) })
+    const values = insert(read('names', key) ?? [], cid)
+    rows.push({ index: 'names', key, values })
+    if (values.length > 1) rows.push({ index: 'doubles', key, values })
   }
   if (entry.isNode) rows.push(...planNode(read, entry, twins))
   return rows

@@ -10,12 +10,14 @@ import type { CidText } from './cid-text.ts'
  * | heads | stream | CIDs of all entries of its head nodes, sorted |
  * | tips | stream, signer | CIDs of the tips of the signer's chain, sorted |
  * | names | stream, name | CIDs of the entries with that name, sorted |
+ * | doubles | stream, name | the same as in `names`, where they are two or more |
  * | bodies | body CID | CIDs of the entries with that body, sorted |
  * | nodes | stream, entry CID | the node that the entry is part of, the body CID; absent where the entry is its own node |
  * | marks, meta | the caller's | the caller's |
  */
 export type IndexName =
   | 'bodies'
+  | 'doubles'
   | 'entries'
   | 'heads'
   | 'marks'

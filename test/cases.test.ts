@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { describeBlockCases } from './support/case-blocks.ts'
 import { describeEntryCases } from './support/case-entries.ts'
 import { describeKeyCases } from './support/case-keys.ts'
@@ -18,6 +18,11 @@ if (folder === undefined || vectors === undefined || !existsSync(folder)) {
   })
 } else {
   const given = { cases: folder, vectors: path.resolve(vectors) }
+  const run = new Set<string>()
+  afterEach(({ task }) => {
+    run.add(task.suite?.name.slice(0, 3) ?? '')
+  })
+  afterAll(() => console.log(`cases: ${run.size} run`))
   describe('handed cases', () => {
     describeBlockCases(given)
     describeKeyCases(given)

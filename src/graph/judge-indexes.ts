@@ -8,7 +8,15 @@ import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { LoadedGraph } from './loaded.ts'
 
-const derived: readonly IndexName[] = ['bodies', 'entries', 'heads', 'names', 'nodes', 'tips']
+const derived: readonly IndexName[] = [
+  'bodies',
+  'doubles',
+  'entries',
+  'heads',
+  'names',
+  'nodes',
+  'tips',
+]
 
 /**
  * Returns where the indexes are not what the entries give. They are derived from blocks, so a difference is damage: a

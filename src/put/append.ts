@@ -72,10 +72,14 @@ async function assertNoOwnAncestor(context: Context, draft: Draft, signer: Signe
 
 /** Reads what `attempt` lacks until it has an answer. */
 async function reading<T>(context: Context, attempt: () => T | Unread): Promise<T> {
-  for (;;) {
-    const answer = attempt()
-    if (!(answer instanceof Unread)) return answer
-    await answer.read(context)
+  try {
+    for (;;) {
+      const answer = attempt()
+      if (!(answer instanceof Unread)) return answer
+      await answer.read(context)
+    }
+  } finally {
+    context.held.clear() // another plan under way reads again what it lacks
   }
 }
 

@@ -34,7 +34,7 @@ export function planEnvelope(context: Context, draft: Draft, did: string): Plan 
   const same = own.find((entry) => isSame(entry, parents, draft))
   if (same !== undefined) return { same }
   assertNoEquivocation(draft, namesakes)
-  if (own.length === 0 && parents.nodes.length > 0) {
+  if (own.length === 0 && !areHeads(context, draft, parents.nodes)) {
     const heads = headsOfStream(context, draft.stream)
     if (heads instanceof Unread) return heads
     assertHeads(draft, parents.nodes, heads)
@@ -162,6 +162,15 @@ function assertNoEquivocation(draft: Draft, namesakes: readonly VerifiedEntry[])
     'HSTORE_EQUIVOCATION',
     `${draft.author} gave revision ${draft.name} another document: entry ${other.cid} stands, body ${draft.body.cid} is refused; give the new document a new revision`,
     { details: { cid: other.cid, body: draft.body.cid } },
+  )
+}
+
+/** Nearly always the index of heads says it all. */
+function areHeads(context: Context, draft: Draft, nodes: readonly Node[]): boolean {
+  const indexed = nodes.length === 0 ? [] : (context.db.readRow('heads', draft.stream) ?? [])
+  const row = new Set(indexed)
+  return nodes.every(({ entries }) =>
+    entries.some(({ cid }) => row.has(cid) || draft.parents.includes(cid)),
   )
 }
 

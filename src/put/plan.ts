@@ -33,10 +33,10 @@ export function readEntries(
   context: Context,
   cids: readonly string[],
 ): readonly VerifiedEntry[] | Unread {
-  const entries = cids.map((cid) => context.recent.get(cid))
+  const entries = cids.map((cid) => context.recent.get(cid) ?? context.held.get(cid))
   if (!entries.includes(undefined)) return entries as VerifiedEntry[]
   return new Unread(async (context) => {
-    for (const cid of cids) await getEntry(context, cid as CidText)
+    for (const cid of cids) context.held.set(cid, await getEntry(context, cid as CidText))
   })
 }
 

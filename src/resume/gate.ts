@@ -52,6 +52,8 @@ export interface Judgement {
   /** Locators of remote artifacts, which nobody fetched. */
   readonly remote: readonly string[]
   readonly graph: LoadedGraph
+  /** Every envelope in the store with a name of the ancestry. */
+  readonly namesakes: readonly VerifiedEntry[]
 }
 
 /**
@@ -63,7 +65,7 @@ export async function judge(
   head: CidText,
   options: GateOptions,
 ): Promise<Judgement> {
-  const coverage = options.full ? undefined : await findCoverage(context, options)
+  const coverage = options.full ? undefined : await findCoverage(context, head, options)
   const isCovered = (cid: CidText): boolean => coverage?.covers(cid) === true
   const rosters: CidText[] = []
   for await (const cid of entriesOf(context.db, 'roster')) rosters.push(cid)
@@ -77,11 +79,12 @@ export async function judge(
   const shallow = findShallow(graph, ancestry, context.trust)
   const contract = await judgeContract(context, graph, entry)
   const tips = await judgeTips(context, graph, entry, isCovered)
+  const namesakes = await namesakesOf(context, graph, ancestry)
   const checks = new Map<string, readonly Finding[]>([
     ['blocks', [...damageOf(graph, 'HS1'), ...damageOf(graph, 'HS4'), ...tips]],
     ['signatures', damageOf(graph, 'HS2')],
     ['trust', judgeStandings(graph, context.trust)],
-    ['equivocation', judgeNames(await namesakesOf(context, graph, ancestry), context.trust)],
+    ['equivocation', judgeNames(namesakes, context.trust)],
     ['history', [...(await judgeHistory(context, graph, entry)), ...shallow.findings]],
     ['contract', contract.findings],
     ['artifacts', [...damageOf(graph, 'HS5'), ...remoteFindings(contract.remote)]],
@@ -98,6 +101,7 @@ export async function judge(
     shallow: shallow.names,
     remote: contract.remote,
     graph,
+    namesakes,
   }
 }
 

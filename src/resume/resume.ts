@@ -8,6 +8,7 @@ import type { Context } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { layOut } from '../bundle/lay-out.ts'
+import type { MarkWhat } from '../marks.ts'
 import { append, assertRight } from '../put/append.ts'
 import { sortedNames } from '../put/plan.ts'
 import { certificateForm } from './certificate.ts'
@@ -139,14 +140,21 @@ function certificateDraft(agent: string, signer: Signer, head: CidText, body: Ui
 
 /** Only a whole history without a blemish is covered: what was short or odd has to be seen again each time. */
 function coveredRows(context: Context, judgement: Judgement, { did }: Signer): RowChange[] {
-  const { graph, shallow, verdict, findings } = judgement
+  const { graph, namesakes, shallow, verdict, findings } = judgement
   const isWhole =
     verdict === 'complete' &&
     shallow.length === 0 &&
     !findings.some(({ severity }) => severity === 'warning')
-  const whats = isWhole ? (['signature', `certified:${did}`] as const) : (['signature'] as const)
-  return [...graph.entries.keys()].flatMap((cid) => {
-    const values = context.marks.rowWith(cid, whats)
+  const scope = `${did}:${context.trust.rosterBody}` as const
+  const whats = new Map<CidText, MarkWhat[]>()
+  for (const { cid } of graph.entries.values()) {
+    whats.set(cid, isWhole ? ['signature', `certified:${scope}`] : ['signature'])
+  }
+  for (const { cid } of isWhole ? namesakes : []) {
+    if (!graph.entries.has(cid)) whats.set(cid, ['signature', `seen:${scope}`])
+  }
+  return [...whats].flatMap(([cid, marks]) => {
+    const values = context.marks.rowWith(cid, marks)
     return values === undefined ? [] : [{ index: 'marks' as const, key: cid, values }]
   })
 }

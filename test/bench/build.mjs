@@ -19,7 +19,7 @@ export async function loadBuild() {
     load('src/open-store.js'),
     load('src/init-verb.js'),
   ])
-  createRequire(path.join(dist, 'store/database.js'))('level')
+  await import(createRequire(path.join(dist, 'store/database.js')).resolve('level'))
   return { openStore, init }
 }
 

@@ -17,7 +17,8 @@ const links = 'against before because although unless within after without under
 /** Returns revision `i` of the chain: 6 to 7 KB of JSON. */
 export function envelope(i) {
   const dice = diceOf(i)
-  const at = (minutes) => new Date(start + (i * 60 + minutes) * 60_000).toISOString().slice(0, 19) + 'Z'
+  const at = (minutes) =>
+    new Date(start + (i * 60 + minutes) * 60_000).toISOString().slice(0, 19) + 'Z'
   const id = (kind, n) => `${workspace}/${kind}/${i}-${n}`
   const revision = (n) => `${workspace}/revision/${String(n).padStart(6, '0')}`
   const file = (n, role, name) => ({
@@ -72,7 +73,9 @@ function executionOf(n, i, { id, at, file, dice }) {
     execution_type: n === 0 ? 'validation' : 'quality report',
     execution_status: 'completed',
     command: `csag ${n === 0 ? 'validate' : 'report'} paper.json --out ${n === 0 ? 'validation' : 'quality'}.json`,
-    inputs: [file(`in-${n}-0`, 'paper_extraction', 'paper.json')].map((input) => sameFile(input, i)),
+    inputs: [file(`in-${n}-0`, 'paper_extraction', 'paper.json')].map((input) =>
+      sameFile(input, i),
+    ),
     outputs: [
       n === 0
         ? file('out-0', 'validation_report', 'validation.json')

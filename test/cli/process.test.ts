@@ -73,6 +73,19 @@ describe('bin/hstore', () => {
     expect((await run(['nonsense'])).exit).toBe(2)
   })
 
+  it('does not judge the beginning of an input that is too long', async () => {
+    const document = JSON.stringify(
+      envelopeOf({ workspace: 'x', revision: 'R', author: agents.merger }),
+    )
+    const stdin = Buffer.alloc(64 * 1024 * 1024 + 100, ' ')
+    stdin.write(document)
+    stdin.write('garbage', stdin.length - 7)
+    const put = await run(['put', '-', '--json'], { stdin })
+    expect(put).toMatchObject({ exit: 2, out: '' })
+    expect(JSON.parse(put.err)).toMatchObject({ code: 'HSTORE_INPUT_UNREADABLE' })
+    expect((await run(['validate', '-'], { stdin })).exit).toBe(1)
+  })
+
   it('does not ask for a passphrase where there is no terminal', async () => {
     const copy = await copyStore(store, path.join(shared, 'locked'))
     await ok(copy.runWith({ typed: 'secret' }, 'key', 'new', 'bot:locked'))

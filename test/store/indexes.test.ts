@@ -235,7 +235,12 @@ function oracle(entries: readonly EntryRow[]): Rows {
     const others = entries.filter(({ stream }) => stream === e.stream)
     add(`entries ${entryKey(e.stream, e.seq, e.cid)}`, e.signer)
     add(`bodies ${e.body}`, e.cid)
-    if (e.name !== undefined) add(`names ${nameKey(e.stream, e.name)}`, e.cid)
+    if (e.name !== undefined) {
+      const key = nameKey(e.stream, e.name)
+      add(`names ${key}`, e.cid)
+      const isDouble = others.some(({ cid, name }) => cid !== e.cid && name === e.name)
+      if (isDouble) add(`doubles ${key}`, e.cid)
+    }
     const named = others.some(({ prev }) => prev.includes(e.cid))
     if (!named) add(`tips ${tipKey(e.stream, e.signer)}`, e.cid)
     if (!e.isNode) continue

@@ -1,0 +1,57 @@
+// Cold starts: whole processes of the command line, in turn with an empty script.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { dist } from './build.mjs'
+import { author, envelope } from './envelope.mjs'
+
+const bin = path.join(path.dirname(dist), 'bin/hstore')
+
+/** Runs each case `rounds` times, round robin, and returns its wall times in ms by name. */
+export function coldStarts(folder, rounds) {
+  const place = { HSTORE_STORE: path.join(folder, 'store'), HSTORE_KEYS: path.join(folder, 'keys') }
+  const env = { ...process.env, ...place, HSTORE_AGENT: author }
+  mkdirSync(folder, { recursive: true })
+  const empty = path.join(folder, 'empty.mjs')
+  writeFileSync(empty, '')
+  let files = 0
+  const putNext = () => {
+    const file = path.join(folder, `envelope-${files}.json`)
+    writeFileSync(file, JSON.stringify(envelope(files)))
+    files += 1
+    return [bin, 'put', file]
+  }
+  run([bin, 'init', '--as', author, '--no-passphrase'], env)
+  const cid = run(putNext(), env).trim()
+  const cases = {
+    'empty .mjs': () => [empty],
+    '--version': () => [bin, '--version'],
+    get: () => [bin, 'get', cid],
+    put: putNext,
+    resume: () => [bin, 'resume', 'csag:handoff/bench'],
+  }
+  const times = Object.fromEntries(Object.keys(cases).map((name) => [name, []]))
+  // the first round warms the file system's cache
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, args] of Object.entries(cases)) {
+      const time = timed(args(), env, name === 'resume' ? [0, 1] : [0])
+      if (round >= 0) times[name].push(time)
+    }
+  }
+  return times
+}
+
+function timed(args, env, codes) {
+  const begin = performance.now()
+  const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
+  const ms = performance.now() - begin
+  if (!codes.includes(status))
+    throw new Error(`${args.slice(1).join(' ')}: exit ${status} ${stderr}`)
+  return ms
+}
+
+function run(args, env) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${args.slice(1).join(' ')}: exit ${status} ${stderr}`)
+  return stdout
+}
