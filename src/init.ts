@@ -17,6 +17,7 @@ import { append } from './put/append.ts'
 import type { Draft } from './put/draft.ts'
 import { hasConfig, readConfig, writeConfig } from './store-folder.ts'
 import { readMarkSecret, writePins } from './trust/pin-file.ts'
+import { readRoster } from './trust/read-roster.ts'
 import type { AgentKey, Roster } from './trust/roster.ts'
 import { rosterForm } from './trust/roster.ts'
 import { Trust } from './trust/standing.ts'
@@ -69,6 +70,7 @@ async function sealGenesis(
   secret: Uint8Array,
 ): Promise<CidText> {
   const roster = firstRoster(agent, signer, machine)
+  assertReadable(roster)
   const bytes = encodeForm(rosterForm(roster))
   const genesis = cidTextOf(bytes, 'dag-json')
   const config = { format: 1, genesis, agent } as const
@@ -148,6 +150,15 @@ export function rosterDraft(
     source: undefined,
     witness: false,
     blocks: [],
+  }
+}
+
+/** Throws `HSTORE_USAGE` when a roster is one that its own reader refuses: the name of a machine may be no name. */
+export function assertReadable(roster: Roster): void {
+  try {
+    readRoster(rosterForm(roster))
+  } catch (cause) {
+    throw new HandoffError('HSTORE_USAGE', (cause as Error).message, { cause })
   }
 }
 

@@ -5,10 +5,11 @@ import type { CidText } from '../store/cid-text.ts'
 import { cidTextOf } from '../store/cid-text.ts'
 import type { Context } from './context.ts'
 import { HandoffError } from './errors.ts'
-import { assertAgent, newKey, rosterDraft } from './init.ts'
+import { assertAgent, assertReadable, newKey, rosterDraft } from './init.ts'
 import { compareUtf8 } from './kernel/bytes.ts'
 import { append } from './put/append.ts'
 import { loadTrust } from './trust/load.ts'
+import { findForgotten } from './trust/succession.ts'
 import { writePins } from './trust/pin-file.ts'
 import type { Agent, Roster } from './trust/roster.ts'
 import { rosterForm } from './trust/roster.ts'
@@ -48,12 +49,24 @@ export async function addToRoster(
     prev: rosterBody,
     version: roster.version + 1,
   }
+  assertFollows(roster, next)
   const bytes = encodeForm(rosterForm(next))
   const body = { cid: cidTextOf(bytes, 'dag-json'), bytes }
   const parents = (context.db.readRow('bodies', rosterBody) ?? []) as CidText[]
   await append(context, rosterDraft(signer, body, next.version, parents), signer)
   await accept(context)
-  return true
+  if (context.trust.rosterBody === body.cid) return true
+  throw new HandoffError(
+    'HSTORE_ROSTER_CONFLICT',
+    `version ${next.version} was signed and is not accepted: another stands against it`,
+  )
+}
+
+/** What a reader would refuse is never signed. */
+function assertFollows(now: Roster, next: Roster): void {
+  assertReadable(next)
+  const forgotten = findForgotten(now, next)
+  if (forgotten !== undefined) throw new HandoffError('HSTORE_ROSTER_CONFLICT', forgotten)
 }
 
 /** Takes over the path that the store's roster entries now give, and pins it beside the keys. */

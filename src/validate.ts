@@ -47,7 +47,7 @@ export async function validateFile(
   const bundle = await openDirectoryBundle(folder ?? (key === undefined ? '.' : path.dirname(key)))
   const judgement = await validateHandoff(bytes, bundle)
   const guarded = async (): Promise<readonly string[]> => [
-    ...(key === undefined ? [] : [key]),
+    key ?? '/dev/stdin',
     ...(await listNamedFiles(judgement, bundle)),
   ]
   if (key === undefined) return { judgement, envelope: undefined, guarded }
@@ -55,9 +55,13 @@ export async function validateFile(
   return { judgement, envelope: { key, sha256, sizeBytes: bytes.length }, guarded }
 }
 
-/** Returns the verdict on a file that can't be read: one finding, as upstream gives it. */
-export function validateUnreadable(reason: string): Validated {
-  return { judgement: refuseEnvelope(reason), envelope: undefined, guarded: nothing }
+/**
+ * Returns the verdict on a file that can't be read: one finding, as upstream gives it.
+ *
+ * @param file - Its path.
+ */
+export function validateUnreadable(reason: string, file: string): Validated {
+  return { judgement: refuseEnvelope(reason), envelope: undefined, guarded: async () => [file] }
 }
 
 /** Returns the handoff profile's verdict on an entry's document, over the files that the store holds. */

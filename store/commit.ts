@@ -110,6 +110,12 @@ export class CommitQueue {
     }
   }
 
+  /** Resolves when all that is queued now is on disk; rejects when a write of it, or one before, has failed. */
+  flushed(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    return this.#generations.at(-1)?.done ?? Promise.resolve()
+  }
+
   /** Returns the group that takes the next change; the first one is closed while it is being written. */
   #open(): Generation {
     const last = this.#generations.at(-1)

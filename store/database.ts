@@ -63,6 +63,8 @@ export interface Database extends BlockReader, AsyncDisposable {
    */
   commit(change: Change): Promise<void>
 
+  /** Resolves when all that was committed is on disk; rejects when a commit has failed. */
+  flushed(): Promise<void>
   /** Resolves when nothing is on its way to disk. */
   settled(): Promise<void>
 

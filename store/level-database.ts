@@ -93,6 +93,10 @@ export class LevelDatabase implements Database {
     return this.#queue.add(change)
   }
 
+  flushed(): Promise<void> {
+    return this.#queue.flushed()
+  }
+
   settled(): Promise<void> {
     return this.#queue.settled()
   }

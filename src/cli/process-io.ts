@@ -1,15 +1,16 @@
-import { once } from 'node:events'
 import { hostname } from 'node:os'
+import { HandoffError } from '../errors.ts'
 import type { Io } from './io.ts'
 
 const maxStdinBytes = 64 * 1024 * 1024
 
 /** Returns the io of this process. */
 export function processIo(): Io {
+  // a listener each, since an error of a stream without one ends the process
+  process.stdout.on('error', () => undefined)
+  process.stderr.on('error', () => undefined)
   return {
-    out: async (data) => {
-      if (!process.stdout.write(data)) await once(process.stdout, 'drain')
-    },
+    out: write,
     err: (text) => process.stderr.write(text),
     stdin: readStdin,
     askSecret,
@@ -19,12 +20,28 @@ export function processIo(): Io {
   }
 }
 
+/** A reader that has seen enough, as `head` does, is no fault: the verb goes on to its own exit code. */
+function write(data: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(data, (error) => {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      if (!error || code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') resolve()
+      else
+        reject(
+          new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `standard output can't be written: ${String(code)}`),
+        )
+    })
+  })
+}
+
 async function readStdin(): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > maxStdinBytes) break
+    if (size > maxStdinBytes) {
+      throw new HandoffError('HSTORE_INPUT_UNREADABLE', `-: is more than ${maxStdinBytes} bytes`)
+    }
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -29,14 +29,7 @@ export type Verb = (
 /** Runs the command line of this process and sets its exit code. */
 export async function run(): Promise<void> {
   const { processIo } = await import('./process-io.ts')
-  process.stdout.on('error', quitOnBrokenPipe)
   process.exitCode = await main(process.argv.slice(2), processIo())
-}
-
-/** A reader that has seen enough, as `head` does, is no fault. */
-function quitOnBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
 }
 
 /**

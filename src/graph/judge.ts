@@ -12,10 +12,9 @@ import { cyclicNodes, nodesOf } from './nodes.ts'
 export function judgeStandings(graph: LoadedGraph, trust: Trust): Finding[] {
   const findings: Finding[] = []
   for (const entry of graph.entries.values()) {
-    const { standing, code, why } = trust.standingOf(entry)
-    // a roster that is not accepted is on record and changes nothing
-    if (entry.kind === 'roster' && standing === 'held') continue
-    if (code !== '') findings.push(finding(code, why, { cid: entry.cid }))
+    const { code, why } = trust.standingOf(entry)
+    if (code !== '' && !isPassedOver(trust, entry))
+      findings.push(finding(code, why, { cid: entry.cid }))
   }
   if (trust.fork.length > 0) {
     findings.push(
@@ -25,11 +24,16 @@ export function judgeStandings(graph: LoadedGraph, trust: Trust): Finding[] {
   return findings
 }
 
+/** A roster that is not accepted is on record and changes nothing. */
+function isPassedOver(trust: Trust, entry: VerifiedEntry): boolean {
+  return entry.kind === 'roster' && trust.standingOf(entry).standing === 'held'
+}
+
 /** Returns where entries do not fit their bodies, their chains and their parents. */
 export function judgeEntries(graph: LoadedGraph, trust: Trust): Finding[] {
   const findings: Finding[] = []
   for (const entry of graph.entries.values()) {
-    if (graph.before.has(entry.cid)) continue
+    if (graph.before.has(entry.cid) || isPassedOver(trust, entry)) continue
     findings.push(
       ...judgeBody(graph, trust, entry),
       ...judgeChain(graph, entry),

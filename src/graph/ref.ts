@@ -1,6 +1,6 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf, isCidText } from '../../store/cid-text.ts'
-import { nameKey, parseTipKey, tipPrefix } from '../../store/keyspace.ts'
+import { nameKey, parseTipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import { decodeForm } from '../../store/canonical.ts'
@@ -19,7 +19,7 @@ type Named = VerifiedEntry | { readonly cid: CidText }
  * Returns the CID that a REF names: an entry, or an artifact where the REF is one's CID.
  *
  * REF is a CID (of an entry, an artifact, or a body that one node carries), a stream (its one head; the family may be
- * left out where the rest is unique), or a revision that one node has.
+ * left out where the rest is unique), or a revision that one node has. A name with two readings is ambiguous.
  *
  * @throws {HandoffError} `HSTORE_REF_NOT_FOUND` when nothing has the name; `HSTORE_REF_AMBIGUOUS` naming the CIDs.
  */
@@ -34,25 +34,25 @@ export async function resolveRef(context: Context, ref: string): Promise<CidText
     )
   }
   const streams = await streamsNamed(context, ref)
-  if (streams.length > 1) throw ambiguous(ref, `streams ${streams.join(', ')}`, streams)
-  const nodes =
-    streams.length === 1
-      ? await nodesBehind(context, (context.db.readRow('heads', streams[0]!) ?? []) as CidText[])
-      : await namedNodes(context, ref)
+  const named = [...(await namedNodes(context, ref))]
+  for (const stream of streams) named.push(...(await headNodes(context, stream)))
+  const nodes = [...new Map(named.map((node) => [node.cid, node])).values()]
   if (nodes.length === 1) return nodes[0]!.cid
   if (nodes.length === 0) {
-    throw notFound(
-      ref,
-      streams.length === 1 ? 'the stream has no head' : 'no stream or revision has that name',
-    )
+    const why =
+      streams.length > 0 ? 'the stream has no head' : 'no stream or revision has that name'
+    throw notFound(ref, why)
   }
   assertOneDocument(nodes)
-  const cids = nodes.map(({ cid }) => cid).sort()
-  throw ambiguous(
-    ref,
-    streams.length === 1 ? `heads ${cids.join(', ')}` : `entries ${cids.join(', ')}`,
-    cids,
-  )
+  throw ambiguous(ref, nodes.map(told).join(', '), nodes.map(({ cid }) => cid).sort())
+}
+
+function told(node: Named): string {
+  return 'kind' in node ? `${node.cid} (${node.name ?? node.kind} in ${node.stream})` : node.cid
+}
+
+async function headNodes(context: Context, stream: string): Promise<readonly Named[]> {
+  return nodesBehind(context, (context.db.readRow('heads', stream) ?? []) as CidText[])
 }
 
 /**
@@ -105,11 +105,10 @@ async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
   throw notFound(cid, 'the block is neither an entry nor the body of one')
 }
 
+/** All readings count, so that nobody can name a stream of his own in the way of another's. */
 async function streamsNamed(context: Context, ref: string): Promise<readonly string[]> {
-  for await (const _ of context.db.rows('tips', tipPrefix(ref))) return [ref]
-  if (ref.includes('\u0000')) return []
   const streams = await streamsOf(context)
-  return streams.filter((stream) => stream === `${familyOf(stream)}:${ref}`)
+  return streams.filter((stream) => stream === ref || stream === `${familyOf(stream)}:${ref}`)
 }
 
 async function namedNodes(context: Context, name: string): Promise<readonly Named[]> {

@@ -90,7 +90,7 @@ function planOf(context: Context, draft: Draft, { did }: Signer): Plan | Unread 
 function tryAppend(context: Context, draft: Draft, signer: Signer): Unread | Begun {
   const plan = planOf(context, draft, signer)
   if (plan instanceof Unread) return plan
-  if ('same' in plan) return { entry: plan.same, isNew: false, written: context.db.settled() }
+  if ('same' in plan) return { entry: plan.same, isNew: false, written: context.db.flushed() }
   const tips = readEntries(
     context,
     context.db.readRow('tips', tipKey(draft.stream, signer.did)) ?? [],

@@ -45,20 +45,22 @@ async function judge(
   options: GlobalOptions,
 ): Promise<Validated> {
   const folder = bundle === undefined ? undefined : path.resolve(io.cwd, bundle)
-  if (target === '-') return validateFile(await io.stdin(), undefined, folder ?? io.cwd)
-  const file = path.resolve(io.cwd, target)
-  if ((await stat(file).catch(() => undefined)) !== undefined) {
-    try {
-      return await validateFile(await readInput(io, target), file, folder)
-    } catch (error) {
-      if (error instanceof HandoffError && error.code === 'HSTORE_INPUT_UNREADABLE')
-        return validateUnreadable(error.message)
-      throw error
-    }
+  const isStdin = target === '-'
+  const file = isStdin ? '/dev/stdin' : path.resolve(io.cwd, target)
+  if (!isStdin && (await stat(file).catch(() => undefined)) === undefined) {
+    const missing = `${target}: there is no such file`
+    return (await judgeRef(io, target, options)) ?? validateUnreadable(missing, file)
   }
-  return (
-    (await judgeRef(io, target, options)) ?? validateUnreadable(`${target}: there is no such file`)
-  )
+  try {
+    const bytes = await readInput(io, target)
+    return await (isStdin
+      ? validateFile(bytes, undefined, folder ?? io.cwd)
+      : validateFile(bytes, file, folder))
+  } catch (error) {
+    const isUnread = error instanceof HandoffError && error.code === 'HSTORE_INPUT_UNREADABLE'
+    if (isUnread) return validateUnreadable(error.message, file)
+    throw error
+  }
 }
 
 async function judgeRef(
