@@ -1,10 +1,11 @@
 import type { KeyObject } from 'node:crypto'
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { link, mkdir, open, rename, unlink } from 'node:fs/promises'
+import { link, open, rename, unlink } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { equalBytes } from '../src/kernel/bytes.ts'
+import { makeFolder } from '../src/kernel/files.ts'
 import { privateKeyOf, publicKeyOf } from './ed25519.ts'
 import { KeyError } from './errors.ts'
 import { formatOpenSSHPublicKey, parseOpenSSHPublicKey } from './openssh-public.ts'
@@ -52,7 +53,7 @@ export async function createKeyFile(
     )
   }
   const text = passphrase === undefined ? formatPkcs8(seed) : formatEncryptedPkcs8(seed, passphrase)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolder(dirname(path), 0o700)
   await writeThrough(dirname(path), text, 0o600, (temporary) => linkNew(temporary, path))
   // Only who made the key writes this: a public half that some older key left behind is replaced.
   await writePublicHalf(path, publicKey, comment)

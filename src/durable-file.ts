@@ -1,11 +1,12 @@
-import { mkdir, open, rename, unlink } from 'node:fs/promises'
+import { open, rename, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from './errors.ts'
+import { makeFolder } from './kernel/files.ts'
 
 /** Writes a small file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync. */
 export async function writeDurably(file: string, text: string, mode: number): Promise<void> {
   const folder = path.dirname(file)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder, 0o700)
   const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
   try {
     const handle = await open(temporary, 'wx', mode)

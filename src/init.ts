@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import type { Signer } from '../keys/signer.ts'
 import { encodeForm } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
@@ -12,6 +11,7 @@ import type { VerifiedEntry } from './entry/entry.ts'
 import { findVerified } from './entry/verify.ts'
 import { isAgentId } from './entry/text.ts'
 import { makeContext } from './context.ts'
+import { makeFolder } from './kernel/files.ts'
 import { HandoffError } from './errors.ts'
 import { append } from './put/append.ts'
 import type { Draft } from './put/draft.ts'
@@ -50,7 +50,7 @@ export async function initStore(options: InitOptions): Promise<Made> {
   const { folder, keysFolder, agent, signer, waitMs } = options
   assertAgent(agent)
   await assertNoStore(folder)
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+  await makeFolder(folder, 0o700).catch((cause: unknown) => {
     const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
     throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${folder} can't be made: ${why}`, { cause })
   })

@@ -1,10 +1,11 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
 import { parseObject, writeDurably } from './durable-file.ts'
 import { isAgentId } from './entry/text.ts'
 import { HandoffError } from './errors.ts'
+import { readBounded } from './kernel/files.ts'
 
 /** What `.hstore/config.json` holds. */
 export interface StoreConfig {
@@ -15,6 +16,7 @@ export interface StoreConfig {
 }
 
 const configName = 'config.json'
+const maxConfigBytes = 64 * 1024
 
 /**
  * Returns the store's folder: `.hstore` in `from` or in the nearest folder above.
@@ -57,9 +59,11 @@ export async function readConfig(folder: string): Promise<StoreConfig> {
     )
   }
   await refuseForeign(folder)
-  const text = await readFile(path.join(folder, configName), 'utf8').catch((error: unknown) => {
-    throw unreadable(folder, error)
+  const file = path.join(folder, configName)
+  const bytes = await readBounded(file, maxConfigBytes).catch((error: unknown) => {
+    throw unreadable(file, error)
   })
+  const text = new TextDecoder().decode(bytes)
   const config = parseObject(text)
   if (typeof config['format'] === 'number' && config['format'] > 1) {
     throw new HandoffError(
@@ -94,6 +98,6 @@ async function refuseForeign(folder: string): Promise<void> {
 }
 
 function unreadable(file: string, cause: unknown): HandoffError {
-  const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable'
+  const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
   return new HandoffError('HSTORE_INPUT_UNREADABLE', `${file}: ${why}`, { cause })
 }

@@ -1,5 +1,6 @@
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../src/kernel/files.ts'
 import { StoreError } from './errors.ts'
 import { codeOf, storeErrorOf } from './level-errors.ts'
 
@@ -12,7 +13,7 @@ import { codeOf, storeErrorOf } from './level-errors.ts'
 export async function makeFolders(directory: string): Promise<void> {
   try {
     for (const name of ['', 'db', 'artifacts', 'tmp']) {
-      await mkdir(join(directory, name), { recursive: true, mode: 0o700 })
+      await makeFolder(join(directory, name), 0o700)
     }
     await syncFolder(directory)
     await syncFolder(dirname(directory))

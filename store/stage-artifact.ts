@@ -4,6 +4,7 @@ import { constants } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { asBytes } from '../src/kernel/bytes.ts'
+import { makeFolder } from '../src/kernel/files.ts'
 import { artifactPath } from './artifacts.ts'
 import type { CidText } from './cid-text.ts'
 import { cidTextOf, cidTextOfDigest } from './cid-text.ts'
@@ -170,7 +171,7 @@ async function writeTemporary(path: string, chunks: AsyncIterable<Uint8Array>): 
 async function publishFile(directory: string, path: string, cid: CidText): Promise<void> {
   const target = artifactPath(directory, cid)
   try {
-    const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    const made = await makeFolder(dirname(target), 0o700)
     await rename(path, target)
     await syncFolder(dirname(target))
     if (made !== undefined) await syncFolder(dirname(dirname(target)))

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -13,6 +13,7 @@ import { getEntry } from '../context.ts'
 import type { Entry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import { makeFolder } from '../kernel/files.ts'
 import { readEnvelope } from './contract.ts'
 import { storedFiles } from './stored-files.ts'
 
@@ -75,7 +76,7 @@ async function assertFree(folder: string): Promise<void> {
 /** Fills a folder beside `folder` and puts it in its place when it is whole: nothing is left of one that is not. */
 async function inPlaceOf(folder: string, fill: (fresh: string) => Promise<void>): Promise<void> {
   const target = path.resolve(folder)
-  await mkdir(path.dirname(target), { recursive: true })
+  await makeFolder(path.dirname(target))
   const fresh = await mkdtemp(`${target}.`)
   try {
     await fill(fresh)
@@ -108,7 +109,7 @@ export async function takenInByNode(
 }
 
 async function writeArtifact(context: Context, cid: CidText, file: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true })
+  await makeFolder(path.dirname(file))
   await pipeline(
     Readable.from(readArtifact(context.db, cid)),
     createWriteStream(file, { flags: 'wx' }),

@@ -1,7 +1,6 @@
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from '../errors.ts'
+import { readBounded, UnfitFile } from '../kernel/files.ts'
 import type { Io } from './io.ts'
 
 const maxBytes = 64 * 1024 * 1024
@@ -16,15 +15,9 @@ export async function readInput(io: Io, file: string): Promise<Uint8Array> {
 
 async function readFileBounded(absolute: string, shown: string): Promise<Uint8Array> {
   try {
-    // without O_NONBLOCK a named pipe would wait for a writer for ever
-    await using handle = await open(absolute, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stat = await handle.stat()
-    if (!stat.isFile())
-      throw refused(shown, stat.isDirectory() ? 'is a folder' : 'is no regular file')
-    if (stat.size > maxBytes) throw refused(shown, `is ${stat.size} bytes, more than ${maxBytes}`)
-    return await handle.readFile()
+    return await readBounded(absolute, maxBytes)
   } catch (cause) {
-    if (cause instanceof HandoffError) throw cause
+    if (cause instanceof UnfitFile) throw refused(shown, cause.message, cause)
     const code = (cause as NodeJS.ErrnoException).code ?? ''
     const why =
       code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'may not be read' : code

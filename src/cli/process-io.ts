@@ -28,7 +28,10 @@ function write(data: string | Uint8Array): Promise<void> {
       if (!error || code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') resolve()
       else
         reject(
-          new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `standard output can't be written: ${String(code)}`),
+          new HandoffError(
+            'HSTORE_OUTPUT_UNWRITABLE',
+            `standard output can't be written: ${String(code)}`,
+          ),
         )
     })
   })

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from '../errors.ts'
+import { readBounded } from '../kernel/files.ts'
 import type { OpenStoreOptions, Store } from '../open-store.ts'
 import { openStore } from '../open-store.ts'
 import type { Io } from './io.ts'
@@ -72,9 +72,9 @@ export async function warnOfStanding(io: Io, store: Store, ref: string): Promise
 
 async function readPassphrase(file: string): Promise<string> {
   try {
-    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
+    return new TextDecoder().decode(await readBounded(file, 64 * 1024)).replace(/\r?\n$/, '')
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable'
+    const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
     throw new HandoffError('HSTORE_INPUT_UNREADABLE', `passphrase file ${file}: ${why}`, { cause })
   }
 }

@@ -5,7 +5,6 @@ import type { CanonicalValue } from '../../store/canonical-value.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Block } from '../../store/block.ts'
 import { HashedBlock } from '../../store/block.ts'
-import { readFile } from 'node:fs/promises'
 import type { Bundle } from '../contracts/csag/bundle.ts'
 import { validateHandoffDocument } from '../contracts/csag/handoff.ts'
 import { makeVirtualBundle } from '../contracts/csag/virtual-bundle.ts'
@@ -13,6 +12,7 @@ import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import type { Context } from '../context.ts'
 import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
+import { readBounded } from '../kernel/files.ts'
 import type { Appended, Begun } from './append.ts'
 import { begin, beginNow, rehearse } from './append.ts'
 import type { Draft } from './draft.ts'
@@ -132,7 +132,7 @@ async function assertWithoutLinks({ envelope, judgement }: ReadEnvelope): Promis
   const files = new Map(
     judgement.localFiles.map(({ key, path, sha256, sizeBytes }) => [
       path,
-      { sha256, sizeBytes, read: async () => readFile(key) },
+      { sha256, sizeBytes, read: () => readBounded(key, sizeBytes) },
     ]),
   )
   const { findings } = await validateHandoffDocument(envelope, makeVirtualBundle(files))

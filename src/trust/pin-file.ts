@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { isCidText } from '../../store/cid-text.ts'
 import { HandoffError } from '../errors.ts'
+import { readBounded } from '../kernel/files.ts'
 import { parseObject, writeDurably } from '../durable-file.ts'
 
 /** The path of rosters that this user has accepted for one genesis, genesis first. */
@@ -12,6 +13,9 @@ export interface Pins {
   /** The heads of the roster stream when the path was computed; none while two rosters stand against each other. */
   readonly heads: readonly CidText[]
 }
+
+// a hundred thousand versions of a roster
+const maxPinBytes = 8 * 1024 * 1024
 
 function pinFile(keysFolder: string, genesis: CidText): string {
   return path.join(keysFolder, 'trust', `${genesis}.json`)
@@ -66,7 +70,7 @@ async function isPrivate(file: string): Promise<boolean> {
 
 async function readText(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8')
+    return new TextDecoder().decode(await readBounded(file, maxPinBytes))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new HandoffError(

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Finding } from '../../rules/rule.ts'
+import { makeFolder } from '../../kernel/files.ts'
 import { HandoffError } from '../../errors.ts'
 import type { HandoffMetrics } from './document.ts'
 import type { HandoffJudgement, VerifiedInput } from './handoff.ts'
@@ -91,7 +92,7 @@ export async function writeReport(
   const target = path.resolve(file)
   await assertUnguarded(file, target, guarded)
   try {
-    await mkdir(path.dirname(target), { recursive: true })
+    await makeFolder(path.dirname(target))
     const directory = await realpath(path.dirname(target))
     const text = formatReport(makeReport(judgement, directory, envelope))
     await writeWhole(path.join(directory, path.basename(target)), text)
