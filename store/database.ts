@@ -1,4 +1,4 @@
-import { realpath, readdir, stat } from 'node:fs/promises'
+import { lstat, realpath, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BlockReader } from './block-store.ts'
@@ -113,7 +113,8 @@ export async function openDatabase(directory: string, options: OpenOptions): Pro
 async function findPlace(directory: string): Promise<Place> {
   const databasePath = join(directory, 'db')
   try {
-    if ((await stat(databasePath)).isDirectory()) {
+    if ((await lstat(databasePath)).isDirectory()) {
+      await refuseLinks(directory, databasePath)
       // LevelDB tells databases apart by the spelling of their path.
       return { directory, databasePath: await realpath(databasePath) }
     }
@@ -122,6 +123,26 @@ async function findPlace(directory: string): Promise<Place> {
   }
   const message = `${directory}: there is no hstore store: make one with hstore init`
   throw new StoreError('HSTORE_STORE_UNREADABLE', message)
+}
+
+/** LevelDB writes through links, so a store that somebody else packed could reach any file of the user's. */
+async function refuseLinks(directory: string, databasePath: string): Promise<void> {
+  for (const entry of await readdir(databasePath, { withFileTypes: true })) {
+    if (!entry.isFile()) throw foreign(join(databasePath, entry.name))
+  }
+  for (const name of ['artifacts', 'tmp']) {
+    const path = join(directory, name)
+    const found = await lstat(path).catch((error: unknown) => {
+      if (isAbsent(error)) return undefined
+      throw error
+    })
+    if (found?.isDirectory() === false) throw foreign(path)
+  }
+}
+
+function foreign(path: string): StoreError {
+  const message = `${path}: is no regular part of a store (a link?): do not use this store, clone it anew`
+  return new StoreError('HSTORE_STORE_UNREADABLE', message)
 }
 
 /** Returns the open database, or undefined when somebody else holds it. */

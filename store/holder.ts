@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -39,7 +39,9 @@ export function findHolder(directory: string): number | undefined {
 /** Writes this process's pid into the holder file, if the file system lets it: the file is for messages. */
 export function writeHolder(directory: string): void {
   try {
-    writeFileSync(holderPath(directory), `${process.pid}\n`, { mode: 0o600 })
+    // a new file, since writing to one that is there would follow a link
+    rmSync(holderPath(directory), { force: true })
+    writeFileSync(holderPath(directory), `${process.pid}\n`, { mode: 0o600, flag: 'wx' })
   } catch {
     // Without the file, whoever waits is told that another process holds the database, not which.
   }
@@ -65,13 +67,24 @@ async function isHeldByThread(directory: string, databasePath: string): Promise<
 }
 
 function readPid(directory: string): number | undefined {
-  let text: string
-  try {
-    text = readFileSync(holderPath(directory), 'latin1')
-  } catch {
-    return undefined
-  }
+  const text = readStart(holderPath(directory))
   return /^[1-9][0-9]{0,9}\n?$/.test(text) ? Number(text) : undefined
+}
+
+/** The first bytes of a file that is no link, pipe or device; nothing where there is none. */
+function readStart(path: string): string {
+  let descriptor: number | undefined
+  try {
+    const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+    descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    if (!fstatSync(descriptor).isFile()) return ''
+    const bytes = Buffer.alloc(32)
+    return bytes.toString('latin1', 0, readSync(descriptor, bytes))
+  } catch {
+    return ''
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
 }
 
 function isAlive(pid: number): boolean {

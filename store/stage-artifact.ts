@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { createHash, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { asBytes } from '../src/kernel/bytes.ts'
 import { makeFolder } from '../src/kernel/files.ts'
@@ -172,12 +172,19 @@ async function publishFile(directory: string, path: string, cid: CidText): Promi
   const target = artifactPath(directory, cid)
   try {
     const made = await makeFolder(dirname(target), 0o700)
+    // not through a link that somebody put in the folder's place
+    if (!(await lstat(dirname(target))).isDirectory()) throw notOurs(dirname(target))
     await rename(path, target)
     await syncFolder(dirname(target))
     if (made !== undefined) await syncFolder(dirname(dirname(target)))
   } catch (error) {
     throw storeErrorOf(error, directory)
   }
+}
+
+function notOurs(path: string): StoreError {
+  const message = `${path}: is no folder of the store: remove it and put again`
+  return new StoreError('HSTORE_STORE_UNREADABLE', message)
 }
 
 function changed(path: string): StoreError {

@@ -17,13 +17,16 @@ export async function hashRegularFile(key: string): Promise<BundleFile | undefin
   return await withRegularFile(key, async (handle) => {
     const hash = createHash('sha256')
     const chunk = new Uint8Array(CHUNK_BYTES)
+    const { size } = await handle.stat()
     let sizeBytes = 0
-    for (;;) {
+    // one that grows while it is read, or says nothing of its size, has no digest
+    while (sizeBytes <= size) {
       const { bytesRead } = await handle.read(chunk, 0, chunk.length)
       if (bytesRead === 0) return { key, sizeBytes, sha256: hash.digest('hex') }
       hash.update(chunk.subarray(0, bytesRead))
       sizeBytes += bytesRead
     }
+    return undefined
   })
 }
 
