@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', './test/support/counts-reporter.ts'],
-    testTimeout: process.env['HSTORE_SOAK'] ? 3_600_000 : 60_000,
+    testTimeout: process.env['HSTORE_SOAK'] ? 3_600_000 : 180_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
   },

@@ -50,12 +50,7 @@ function sortedCopy(value: object, depth: number, walk: Walk): JsonForm | undefi
   if (prototype !== Object.prototype && prototype !== null) return undefined
   const keys = Object.keys(value)
   if (Object.getOwnPropertySymbols(value).length > 0) return undefined
-  for (let i = 1; i < keys.length; i++) {
-    if (compareUtf8(keys[i - 1]!, keys[i]!) >= 0) {
-      keys.sort(compareUtf8)
-      break
-    }
-  }
+  sortKeys(keys)
   const copy: JsonMap = {}
   for (const key of keys) {
     if (oddKey.test(key)) return undefined
@@ -65,6 +60,20 @@ function sortedCopy(value: object, depth: number, walk: Walk): JsonForm | undefi
     copy[key] = part
   }
   return walk.room < 0 ? undefined : copy
+}
+
+/** In place where they are few: the sort of the language copies the list each time. */
+function sortKeys(keys: string[]): void {
+  if (keys.length > 32) {
+    keys.sort(compareUtf8)
+    return
+  }
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!
+    let at = i
+    for (; at > 0 && compareUtf8(keys[at - 1]!, key) > 0; at--) keys[at] = keys[at - 1]!
+    keys[at] = key
+  }
 }
 
 function copyList(list: readonly unknown[], depth: number, walk: Walk): JsonForm | undefined {

@@ -36,6 +36,8 @@ interface Generation extends WriteGroup {
 }
 
 // A batch is held in memory twice, here and in LevelDB, so what waits is cut into groups of about this size.
+// The first batch of a burst does not wait for more than this.
+const firstWriteBytes = 1024 * 1024
 const groupLimitBytes = 8 * 1024 * 1024
 
 /**
@@ -51,6 +53,7 @@ export class CommitQueue {
   readonly #settle: (group: WriteGroup, failed: boolean) => void
   readonly #generations: Generation[] = []
   #writing = false
+  #turnEnd: NodeJS.Immediate | undefined
   #flying: Generation | undefined
   #failure: Error | undefined
 
@@ -78,7 +81,11 @@ export class CommitQueue {
     if (!this.#writing) {
       this.#writing = true
       // After this turn, so that changes queued one after the other without a wait share the first batch too.
-      setImmediate(() => void this.#flush())
+      this.#turnEnd = setImmediate(() => void this.#flush())
+    } else if (this.#turnEnd !== undefined && generation.sizeBytes > firstWriteBytes) {
+      // Enough is there for the disk to have something to do meanwhile.
+      clearImmediate(this.#turnEnd)
+      void this.#flush()
     }
     return generation.done
   }
@@ -126,6 +133,7 @@ export class CommitQueue {
   }
 
   async #flush(): Promise<void> {
+    this.#turnEnd = undefined
     for (let first = this.#generations[0]; first; first = this.#generations[0]) {
       this.#flying = first
       try {

@@ -111,7 +111,11 @@ function told(error: unknown): { code: string; message: string; details: object;
     }
   }
   if (error instanceof CommanderError || error instanceof UsageError) {
-    const message = error.message.replace(/^error: /, '')
+    const isSwallowed = 'code' in error && error.code === 'commander.missingArgument'
+    const hint = isSwallowed
+      ? ' (options that take several words take all that follow: put it before them)'
+      : ''
+    const message = error.message.replace(/^error: /, '') + hint
     return {
       code: 'HSTORE_USAGE',
       message: `${message}; hstore --help lists the verbs`,

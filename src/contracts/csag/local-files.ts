@@ -60,11 +60,14 @@ export function adviseOnLocators(
 ): CsagFinding[] {
   const advisories: CsagFinding[] = []
   const told = new Set<string>()
-  const advise = (locator: string, place: readonly Segment[]): void => {
+  const advise = (locator: string, record: readonly Segment[], key?: string): void => {
     if (told.has(locator)) return
     told.add(locator)
     const answer = resolved.locators.get(locator)
-    if (answer?.kind === 'remote' && looksLocal(locator)) {
+    const isOdd = answer?.kind === 'remote' ? looksLocal(locator) : answer?.kind === 'file'
+    if (!isOdd) return
+    const place = key === undefined ? record : [...record, key]
+    if (answer?.kind === 'remote') {
       const message = `${quote(locator)} counts as remote, so no file is checked`
       advisories.push(placedFinding('HS4101', place, message, 'info'))
     }
@@ -74,7 +77,7 @@ export function adviseOnLocators(
     }
   }
   for (const { record, place } of resolved.records) {
-    advise(record.artifact_path, [...place, 'artifact_path'])
+    advise(record.artifact_path, place, 'artifact_path')
   }
   for (const { locator, place } of walkEnvironments(envelope)) advise(locator, place)
   return advisories
