@@ -100,7 +100,7 @@ describe('put refuses a file', () => {
     const handle = await open(huge, 'w')
     await handle.truncate(64 * 1024 * 1024 + 1)
     await handle.close()
-    await refusesPut(huge, { ...unreadable, names: ['67108865'] })
+    await refusesPut(huge, { ...unreadable, names: ['67108864'] })
     const names300 = Array.from({ length: 300 }, (_, i) => `P${i}`)
     const wide = JSON.stringify(envelopeOf({ ...small, parents: names300 }))
     await refusesPut(await fileWith('wide.json', wide), { exit: 2, names: ['256'] }, '--shallow')

@@ -92,7 +92,7 @@ describe('CommitQueue', () => {
     )
     for (await tick(); disk.isWriting;) await disk.finish()
     await Promise.all(commits)
-    expect(disk.groups.map(({ blocks }) => blocks.size)).toEqual([8, 8, 4])
+    expect(disk.groups.map(({ blocks }) => blocks.size)).toEqual([2, 8, 8, 2])
   })
 
   it('lets a deletion hide what is on disk until it is there itself', async () => {
