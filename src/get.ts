@@ -1,6 +1,7 @@
 import type { JsonForm } from '../store/canonical.ts'
 import { decodeForm } from '../store/canonical.ts'
-import { readArtifact, sizeOfArtifact } from '../store/artifacts.ts'
+import { checkArtifact, readArtifact } from '../store/artifacts.ts'
+import { StoreError } from '../store/errors.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
 import type { Context } from './context.ts'
@@ -41,8 +42,17 @@ export async function getDocument(context: Context, cid: CidText): Promise<Found
   return { kind: entry.kind, cid, entry, bytes, document: decodeForm(bytes).form }
 }
 
+/** A stream can't take back what it gave, so the bytes are hashed before the first one goes out. */
 async function assertHeld(context: Context, cid: CidText): Promise<void> {
-  if ((await sizeOfArtifact(context.db, cid)) !== undefined) return
+  const state = await checkArtifact(context.db, cid)
+  if (state === 'ok') return
+  if (state === 'corrupt') {
+    throw new StoreError(
+      'HSTORE_BLOCK_CORRUPT',
+      `the bytes of artifact ${cid} do not hash to it: put it again, or restore the store from a copy`,
+      { details: { cid } },
+    )
+  }
   throw new HandoffError('HSTORE_REF_NOT_FOUND', `the store holds no artifact ${cid}`, {
     details: { ref: cid },
   })

@@ -19,6 +19,8 @@ export interface InitStoreOptions {
   /** Whether a new key file gets no passphrase. */
   readonly noPassphrase: boolean
   readonly passphrase: () => Promise<string | undefined>
+  /** Asked for the passphrase of a new key file; `passphrase` when absent. */
+  readonly newPassphrase?: (() => Promise<string | undefined>) | undefined
 }
 
 /** What `init` gives. */
@@ -45,9 +47,14 @@ export async function init(options: InitStoreOptions): Promise<InitReport> {
   return { store: folder, genesis, agent, did: signer.did }
 }
 
-async function keyOf({ keys, agent, noPassphrase, passphrase }: InitStoreOptions): Promise<Signer> {
+async function keyOf(options: InitStoreOptions): Promise<Signer> {
+  const { keys, agent, noPassphrase, passphrase } = options
   if (await hasKey(keys, agent)) return openKey(keys, agent, passphrase)
-  return makeKey(keys, agent, await newPassphrase(noPassphrase, passphrase))
+  return makeKey(
+    keys,
+    agent,
+    await newPassphrase(noPassphrase, options.newPassphrase ?? passphrase),
+  )
 }
 
 /**

@@ -7,6 +7,7 @@ import { formatOpenSSHPublicKey } from '../keys/openssh-public.ts'
 import { parseDidKey } from '../keys/did-key.ts'
 import type { ImportedKey } from '../keys/openssh.ts'
 import { parsePrivateKey } from '../keys/private-key.ts'
+import { assertAgent } from './init.ts'
 import { newPassphrase } from './init-verb.ts'
 import { givenPassphrase, makeKey } from './keyring.ts'
 
@@ -30,6 +31,7 @@ export async function newKeyFor(
   noPassphrase: boolean,
   passphrase: Passphrase,
 ): Promise<KeyReport> {
+  assertAgent(agent)
   await assertNone(keys, agent)
   await makeKey(keys, agent, await newPassphrase(noPassphrase, passphrase))
   return showKey(keys, agent)
@@ -46,11 +48,14 @@ export async function importKey(
   bytes: Uint8Array,
   noPassphrase: boolean,
   passphrase: Passphrase,
+  ask: Passphrase = passphrase,
 ): Promise<KeyReport> {
   await assertNone(keys, agent)
-  const { seed, comment } = await unlock(bytes, passphrase)
+  const { key, opened } = await unlock(bytes, passphrase)
+  const { seed, comment } = key
   const kept = comment === '' ? { seed } : { seed, comment }
-  await makeKey(keys, agent, await newPassphrase(noPassphrase, passphrase), kept)
+  const given = opened === undefined ? ask : async (): Promise<string> => opened
+  await makeKey(keys, agent, await newPassphrase(noPassphrase, given), kept)
   return showKey(keys, agent)
 }
 
@@ -84,21 +89,24 @@ export async function privateKeyText(
   passphrase: Passphrase,
 ): Promise<string> {
   const { path, comment } = await showKey(keys, agent)
-  const entry = await findKey(keys, agent)
-  const { seed } = await readKeyFile(
-    path,
-    entry?.encrypted === true ? await passphrase() : undefined,
-  )
+  const isLocked = (await findKey(keys, agent))?.encrypted === true
+  const given = isLocked ? await givenPassphrase(`the key of ${agent}`, passphrase) : undefined
+  const { seed } = await readKeyFile(path, given)
   return formatOpenSSHKey(seed, comment ?? agent)
 }
 
-async function unlock(bytes: Uint8Array, passphrase: Passphrase): Promise<ImportedKey> {
+/** A key out of a file, and the passphrase that opened it where one did. */
+async function unlock(
+  bytes: Uint8Array,
+  passphrase: Passphrase,
+): Promise<{ readonly key: ImportedKey; readonly opened: string | undefined }> {
   try {
-    return parsePrivateKey(bytes)
+    return { key: parsePrivateKey(bytes), opened: undefined }
   } catch (error) {
     const isLocked = error instanceof KeyError && error.code === 'HSTORE_PASSPHRASE_NEEDED'
     if (!isLocked) throw error
-    return parsePrivateKey(bytes, await givenPassphrase('the private key', passphrase))
+    const opened = await givenPassphrase('the private key', passphrase)
+    return { key: parsePrivateKey(bytes, opened), opened }
   }
 }
 

@@ -83,6 +83,7 @@ export class Store implements AsyncDisposable {
   readonly #options: OpenStoreOptions
   readonly #signers = new Map<string, Promise<Signer>>()
   #context: Promise<Context> | undefined
+  #isClosed = false
   readonly #puts: PutQueue = new PutQueue(async () => {
     const { agent } = this
     const signer = await this.#signer(agent)
@@ -109,6 +110,7 @@ export class Store implements AsyncDisposable {
    * Puts an envelope: the bytes of its file, or a document as a value. Throws what `beginPut` throws.
    */
   async put(input: Uint8Array | object, options: PutInput = {}): Promise<PutReport> {
+    this.#assertOpen()
     return putReport(await this.#puts.put(input, options))
   }
 
@@ -212,6 +214,7 @@ export class Store implements AsyncDisposable {
 
   /** Lets go of the database. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#puts.settled()
     const opened = this.#context
     this.#context = undefined
@@ -223,7 +226,13 @@ export class Store implements AsyncDisposable {
     await this.close()
   }
 
+  #assertOpen(): void {
+    if (!this.#isClosed) return
+    throw new HandoffError('HSTORE_USAGE', 'the store was closed: open it again')
+  }
+
   #open(): Promise<Context> {
+    this.#assertOpen()
     const { keys, waitMs = 30_000, genesis } = this.#options
     this.#context ??= openContext({ folder: this.folder, keysFolder: keys, waitMs, genesis })
     return this.#context

@@ -98,9 +98,16 @@ async function report(
     ok: errors.length === 0 && !isEmpty,
     checked,
     findings,
-    notMade: [...absentChecks, 'contract rules'],
+    notMade: [...absentChecks, 'contract rules', ...checkedBefore(counts)],
     exit: exitOf(errors, isEmpty),
   }
+}
+
+function checkedBefore({ entries, signatures }: Counts): string[] {
+  const before = entries - signatures
+  return before > 0
+    ? [`${before} signatures, which were checked before (--full checks them again)`]
+    : []
 }
 
 /** What a single kind of error means; several together, and all others, are damage. */

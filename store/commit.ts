@@ -166,5 +166,7 @@ function newGeneration(): Generation {
     resolve = yes
     reject = no
   })
+  // Whoever waits is told; a failure that nobody waits for yet is no unhandled one.
+  done.catch(() => undefined)
   return { blocks: new Map(), rows: new Map(), sizeBytes: 0, done, resolve, reject }
 }

@@ -191,7 +191,7 @@ async function settleFormat(level: TextLevel, directory: string, create: boolean
     throw new StoreError('HSTORE_STORE_NEWER', message)
   }
   if (!create || (await level.keys({ limit: 1 }).all()).length > 0) {
-    const message = `${directory}: the database has lost rows: run hstore fsck --rebuild`
+    const message = `${directory}: the database has lost rows: restore the store from a copy`
     throw new StoreError('HSTORE_STORE_DAMAGED', message)
   }
   await level.batch().put(formatKey, formatRow).write(durable)

@@ -30,6 +30,9 @@ export class JsonFault extends Error {
 /** Pointers of a hostile file are long and many: past this many characters only the first remark of a kind is kept. */
 const REMARK_BUDGET = 8 * 1024 * 1024
 
+/** Values that a text may hold: more than this takes gigabytes once it is parsed. */
+const MAX_VALUES = 2_000_000
+
 const PLAIN = 0
 const ESCAPED = 1
 const SURROGATE = 2
@@ -39,7 +42,7 @@ const SURROGATE = 2
  * others as many as 8 Mi characters of pointers (64 more for each) admit.
  *
  * @param text - Well-formed Unicode, so a lone surrogate can only be an escape.
- * @throws {JsonFault} when `text` is not JSON (RFC 8259) or nests deeper than `maxDepth`.
+ * @throws {JsonFault} when `text` is not JSON (RFC 8259), nests deeper than `maxDepth` or holds over 2,000,000 values.
  */
 export function scanJson(text: string, maxDepth: number): JsonRemark[] {
   return new JsonScanner(text, maxDepth).scan()
@@ -54,6 +57,7 @@ class JsonScanner {
   private readonly segments: (number | string)[] = []
   private readonly pointers: (string | undefined)[] = ['']
   private budget = REMARK_BUDGET
+  private values = 0
   private at = 0
 
   constructor(text: string, maxDepth: number) {
@@ -70,6 +74,8 @@ class JsonScanner {
   }
 
   private value(): void {
+    this.values += 1
+    if (this.values > MAX_VALUES) throw new JsonFault(this.at, `more than ${MAX_VALUES} values`)
     switch (this.text.charCodeAt(this.at)) {
       case 0x7b:
         return this.object()

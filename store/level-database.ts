@@ -175,7 +175,7 @@ export class LevelDatabase implements Database {
   #decode(fullKey: string, text: string): readonly string[] {
     const values = decodeRow(text)
     if (values !== undefined) return values
-    const message = `${this.directory}: the row ${JSON.stringify(fullKey)} is damaged: run hstore fsck --rebuild`
+    const message = `${this.directory}: the row ${JSON.stringify(fullKey)} is damaged: restore the store from a copy`
     throw new StoreError('HSTORE_STORE_DAMAGED', message)
   }
 

@@ -9,11 +9,11 @@ import { findArtifacts } from '../graph/body.ts'
 import { decodeForm } from '../../store/canonical.ts'
 import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import type { Context } from '../context.ts'
-import { getEntry } from '../context.ts'
 import type { Entry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { makeFolder } from '../kernel/files.ts'
+import { readRow } from '../graph/index-row.ts'
 import { readEnvelope } from './contract.ts'
 import { storedFiles } from './stored-files.ts'
 
@@ -99,8 +99,7 @@ export async function takenInByNode(
   { body, author }: Entry,
 ): Promise<ReadonlySet<CidText>> {
   const all = new Set<CidText>()
-  for (const cid of (context.db.readRow('bodies', body) ?? []) as CidText[]) {
-    const entry = await getEntry(context, cid)
+  for (const entry of await readRow(context, { index: 'bodies', body })) {
     if (entry.author !== author || entry.artifacts === undefined) continue
     const list = findArtifacts(decodeForm(await context.db.get(entry.artifacts)).form) ?? []
     for (const artifact of list) all.add(artifact)

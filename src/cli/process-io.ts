@@ -60,6 +60,7 @@ async function askSecret(question: string): Promise<string | undefined> {
   try {
     return await new Promise((resolve) => {
       lines.once('line', resolve)
+      lines.once('SIGINT', () => process.exit(130))
       lines.once('close', () => resolve(undefined))
     })
   } finally {

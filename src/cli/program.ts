@@ -3,7 +3,7 @@ import { HstoreError } from '../kernel/errors.ts'
 import { exitOf, exits } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
-import { plain } from './render.ts'
+import { escaped, plain } from './render.ts'
 import type { VerbSpec } from './verb-table.ts'
 import { globalOptions, verbs } from './verb-table.ts'
 import { version } from './version.ts'
@@ -60,6 +60,7 @@ function build(io: Io, done: (exit: number) => void): Command {
     .description('Store and check signed handoffs between agents')
     .version(version())
     .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: (text) => void io.out(text), writeErr: () => undefined })
     .showHelpAfterError(false)
   program.configureOutput({
@@ -96,7 +97,7 @@ function report(error: unknown, io: Io, asJson: boolean): number {
   const { code, message, details, exit } = told(error)
   const line = plain(message)
   if (asJson) {
-    io.err(`${JSON.stringify({ schema: 'hstore.error/1', code, message, ...details })}\n`)
+    io.err(`${escaped(JSON.stringify({ schema: 'hstore.error/1', code, message, ...details }))}\n`)
   } else io.err(`hstore: ${line}\n`)
   return exit
 }
@@ -115,7 +116,7 @@ function told(error: unknown): { code: string; message: string; details: object;
     const hint = isSwallowed
       ? ' (options that take several words take all that follow: put it before them)'
       : ''
-    const message = error.message.replace(/^error: /, '') + hint
+    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ') + hint
     return {
       code: 'HSTORE_USAGE',
       message: `${message}; hstore --help lists the verbs`,

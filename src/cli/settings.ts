@@ -49,6 +49,19 @@ export function passphraseOf(
   }
 }
 
+/** Returns what gives the passphrase of a new key file: on a terminal it is asked for twice. */
+export function newPassphraseOf(io: Io, options: GlobalOptions): () => Promise<string | undefined> {
+  return async () => {
+    const isGiven =
+      options.passphraseFile !== undefined || set(io.env['HSTORE_PASSPHRASE']) !== undefined
+    if (isGiven) return passphraseOf(io, options)()
+    const first = await io.askSecret('Passphrase for the new key: ')
+    if (first === undefined || first === '') return first
+    if ((await io.askSecret('The same again: ')) === first) return first
+    throw new UsageError('the two passphrases differ: nothing was made')
+  }
+}
+
 /** Opens the store that the options, the environment or the working directory name. */
 export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> {
   const wanted: OpenStoreOptions = {

@@ -4,6 +4,7 @@ import { getEntry } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { kindOf, nodeKey } from '../entry/kinds.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import { readRow } from './index-row.ts'
 import { entriesOf } from '../trust/load.ts'
 
 /**
@@ -16,15 +17,12 @@ export async function validHeads(
   context: Context,
   stream: string,
 ): Promise<readonly VerifiedEntry[]> {
-  const indexed: VerifiedEntry[] = []
-  for (const cid of (context.db.readRow('heads', stream) ?? []) as CidText[]) {
-    indexed.push(await getEntry(context, cid))
-  }
+  const indexed = await readRow(context, { index: 'heads', stream })
   if (indexed.every((entry) => isValid(context, entry))) return indexed
   const nodes: VerifiedEntry[] = []
   for await (const cid of entriesOf(context.db, stream)) {
     const entry = await findEntry(context, cid)
-    if (entry !== undefined && kindOf(entry.kind).isNode && isValid(context, entry))
+    if (entry?.stream === stream && kindOf(entry.kind).isNode && isValid(context, entry))
       nodes.push(entry)
   }
   const keys = new Map(nodes.map((entry) => [entry.cid, nodeKey(entry)]))

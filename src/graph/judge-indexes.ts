@@ -60,7 +60,7 @@ function odd(index: string, key: string): Finding {
   const what = key.split('\u0000').join(' ')
   return finding(
     'HS1008',
-    `the index ${index} of ${what} is not what the entries give: hstore fsck --rebuild makes it anew`,
+    `the index ${index} of ${what} is not what the entries give: restore the store from a copy`,
     place,
   )
 }

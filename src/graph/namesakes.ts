@@ -1,9 +1,9 @@
-import type { CidText } from '../../store/cid-text.ts'
 import { nameKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import { assertInRow, cidsIn } from './index-row.ts'
 import type { LoadedGraph } from './loaded.ts'
 
 /**
@@ -16,13 +16,20 @@ export async function namesakesOf(
   among: Iterable<VerifiedEntry>,
 ): Promise<readonly VerifiedEntry[]> {
   const entries = [...among].filter(({ kind }) => kind === 'envelope')
-  const names = new Map(entries.map(({ stream, name }) => [nameKey(stream, name ?? ''), true]))
+  const rows = new Map(
+    entries.map(({ stream, name = '' }) => [
+      nameKey(stream, name),
+      { index: 'names', stream, name } as const,
+    ]),
+  )
   const found = new Map(entries.map((entry) => [entry.cid, entry]))
-  for (const key of names.keys()) {
-    for (const cid of (context.db.readRow('names', key) ?? []) as CidText[]) {
+  for (const row of rows.values()) {
+    for (const cid of cidsIn(context, row)) {
       if (found.has(cid)) continue
       try {
-        found.set(cid, graph.entries.get(cid) ?? (await getEntry(context, cid)))
+        const entry = graph.entries.get(cid) ?? (await getEntry(context, cid))
+        assertInRow(row, entry)
+        found.set(cid, entry)
       } catch (error) {
         if (!(error instanceof HstoreError)) throw error
       }

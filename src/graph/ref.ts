@@ -1,6 +1,6 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf, isCidText } from '../../store/cid-text.ts'
-import { nameKey, parseTipKey } from '../../store/keyspace.ts'
+import { parseTipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import { decodeForm } from '../../store/canonical.ts'
@@ -9,6 +9,8 @@ import { familyOf } from '../entry/kinds.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import type { IndexRow } from './index-row.ts'
+import { assertInRow, cidsIn } from './index-row.ts'
 import { validHeads } from './heads.ts'
 import { nodesOf } from './nodes.ts'
 
@@ -52,7 +54,7 @@ function told(node: Named): string {
 }
 
 async function headNodes(context: Context, stream: string): Promise<readonly Named[]> {
-  return nodesBehind(context, (context.db.readRow('heads', stream) ?? []) as CidText[])
+  return nodesBehind(context, [{ index: 'heads', stream }])
 }
 
 /**
@@ -89,9 +91,10 @@ export async function streamsOf(context: Context): Promise<readonly string[]> {
 
 async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
   if (codecOf(cid) === 'raw') return cid
-  const carriers = (context.db.readRow('bodies', cid) ?? []) as CidText[]
+  const row = { index: 'bodies', body: cid } as const
+  const carriers = cidsIn(context, row)
   if (carriers.length > 0) {
-    const nodes = await nodesBehind(context, carriers)
+    const nodes = await nodesBehind(context, [row])
     if (nodes.length === 1) return nodes[0]!.cid
     if (nodes.length > 1) {
       const cids = nodes.map((entry) => entry.cid).sort()
@@ -113,23 +116,26 @@ async function streamsNamed(context: Context, ref: string): Promise<readonly str
 
 async function namedNodes(context: Context, name: string): Promise<readonly Named[]> {
   const streams = (await streamsOf(context)).filter((stream) => familyOf(stream) === 'csag')
-  const rows = streams.map((stream) => context.db.readRow('names', nameKey(stream, name)) ?? [])
-  return nodesBehind(context, rows.flat() as CidText[])
+  const rows = streams.map((stream) => ({ index: 'names', stream, name }) as const)
+  return nodesBehind(context, rows)
 }
 
 /**
- * Returns the entries that name the nodes behind `cids`: the valid ones, or where there are none all that can be read,
+ * Returns the entries that name the nodes behind rows: the valid ones, or where there are none all that can be read,
  * or the one that can't, so that the gate can say what is wrong with it. Damage beside sound nodes is an error.
  */
-async function nodesBehind(context: Context, cids: readonly CidText[]): Promise<readonly Named[]> {
+async function nodesBehind(context: Context, rows: readonly IndexRow[]): Promise<readonly Named[]> {
   const entries: VerifiedEntry[] = []
   const broken: { readonly cid: CidText; readonly error: HstoreError }[] = []
-  for (const cid of cids) {
-    try {
-      entries.push(await getEntry(context, cid))
-    } catch (error) {
-      if (!(error instanceof HstoreError)) throw error
-      broken.push({ cid, error })
+  for (const row of rows) {
+    for (const cid of cidsIn(context, row)) {
+      const entry = await getEntry(context, cid).catch((error: unknown) => {
+        if (!(error instanceof HstoreError)) throw error
+        broken.push({ cid, error })
+      })
+      if (entry === undefined) continue
+      assertInRow(row, entry)
+      entries.push(entry)
     }
   }
   const valid = entries.filter((entry) => context.trust.standingOf(entry).standing === 'valid')

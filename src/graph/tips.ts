@@ -25,7 +25,8 @@ export async function judgeTips(
   const findings: Finding[] = []
   for await (const { values } of context.db.rows('tips', tipPrefix(head.stream))) {
     for (const cid of values as readonly CidText[]) {
-      if (graph.entries.has(cid) || isCovered(cid) || !(await isValid(context, cid))) continue
+      if (graph.entries.has(cid) || isCovered(cid) || !(await isValid(context, head.stream, cid)))
+        continue
       findings.push(
         finding(
           'HS1008',
@@ -39,9 +40,10 @@ export async function judgeTips(
 }
 
 /** What can't be read or has no standing is left out rightly; `verify --all` names it. */
-async function isValid(context: Context, cid: CidText): Promise<boolean> {
+async function isValid(context: Context, stream: string, cid: CidText): Promise<boolean> {
   try {
-    return context.trust.standingOf(await getEntry(context, cid)).standing === 'valid'
+    const entry = await getEntry(context, cid)
+    return entry.stream === stream && context.trust.standingOf(entry).standing === 'valid'
   } catch (error) {
     if (error instanceof HstoreError) return false
     throw error

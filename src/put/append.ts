@@ -2,7 +2,6 @@ import type { Signer } from '../../keys/signer.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Block } from '../../store/block.ts'
 import { planRows } from '../../store/indexes.ts'
-import { tipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { maxLinks, maxPrev } from '../entry/entry.ts'
@@ -13,7 +12,7 @@ import { assertNoCycle } from './cycle.ts'
 import type { Draft } from './draft.ts'
 import { planEnvelope } from './envelope-plan.ts'
 import type { Plan } from './plan.ts'
-import { readEntries, Unread } from './plan.ts'
+import { entriesIn, Unread } from './plan.ts'
 
 /** An entry that stands in the store, and whether this call made it. */
 export interface Appended {
@@ -91,10 +90,7 @@ function tryAppend(context: Context, draft: Draft, signer: Signer): Unread | Beg
   const plan = planOf(context, draft, signer)
   if (plan instanceof Unread) return plan
   if ('same' in plan) return { entry: plan.same, isNew: false, written: context.db.flushed() }
-  const tips = readEntries(
-    context,
-    context.db.readRow('tips', tipKey(draft.stream, signer.did)) ?? [],
-  )
+  const tips = entriesIn(context, { index: 'tips', stream: draft.stream, signer: signer.did })
   if (tips instanceof Unread) return tips
   assertLinks(plan)
   const { entry, block } = seal(
@@ -124,7 +120,7 @@ function assertLinks({
 }
 
 function planPlain(context: Context, draft: Draft): Plan | Unread {
-  const carriers = readEntries(context, context.db.readRow('bodies', draft.body.cid) ?? [])
+  const carriers = entriesIn(context, { index: 'bodies', body: draft.body.cid })
   if (carriers instanceof Unread) return carriers
   const parents = [...draft.parents].sort()
   const same = carriers.find(

@@ -2,6 +2,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
+import { readRow } from '../graph/index-row.ts'
 import { HandoffError } from '../errors.ts'
 
 /**
@@ -29,8 +30,8 @@ export async function assertNoCycle(
 
 async function parentsOfNode(context: Context, entry: VerifiedEntry): Promise<readonly CidText[]> {
   const parents: CidText[] = [...entry.parents]
-  for (const cid of (context.db.readRow('bodies', entry.body) ?? []) as CidText[]) {
-    parents.push(...(await getEntry(context, cid)).parents)
+  for (const other of await readRow(context, { index: 'bodies', body: entry.body })) {
+    parents.push(...other.parents)
   }
   return parents
 }

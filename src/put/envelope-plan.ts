@@ -1,5 +1,4 @@
 import type { CidText } from '../../store/cid-text.ts'
-import { nameKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
@@ -8,7 +7,7 @@ import type { Node } from '../graph/nodes.ts'
 import { nodesOf } from '../graph/nodes.ts'
 import type { Draft } from './draft.ts'
 import type { Plan } from './plan.ts'
-import { lastCertificate, readEntries, sortedNames, Unread } from './plan.ts'
+import { entriesIn, lastCertificate, readEntries, sortedNames, Unread } from './plan.ts'
 
 /**
  * Returns where an envelope lands, from what the store holds at this moment.
@@ -68,7 +67,7 @@ function validNamesakes(
   stream: string,
   name: string,
 ): readonly VerifiedEntry[] | Unread {
-  const entries = readEntries(context, context.db.readRow('names', nameKey(stream, name)) ?? [])
+  const entries = entriesIn(context, { index: 'names', stream, name })
   if (entries instanceof Unread) return entries
   return entries.filter((entry) => context.trust.standingOf(entry).standing === 'valid')
 }
@@ -190,7 +189,7 @@ function assertHeads(draft: Draft, nodes: readonly Node[], heads: readonly strin
 /** The index of heads knows nothing of standings: where one in it is not valid, they are worked out anew. */
 function headsOfStream(context: Context, stream: string): readonly string[] | Unread {
   const row = context.db.readRow('heads', stream) ?? []
-  const entries = readEntries(context, row)
+  const entries = entriesIn(context, { index: 'heads', stream })
   if (entries instanceof Unread) return entries
   if (entries.every((entry) => context.trust.standingOf(entry).standing === 'valid')) return row
   const key = [stream, ...row].join('\u0000')

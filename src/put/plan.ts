@@ -1,8 +1,9 @@
 import type { CidText } from '../../store/cid-text.ts'
-import { tipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
+import type { IndexRow } from '../graph/index-row.ts'
+import { assertInRow, cidsIn } from '../graph/index-row.ts'
 import { compareUtf8 } from '../kernel/bytes.ts'
 
 /** What a plan has to know and the store has not read yet. */
@@ -28,15 +29,26 @@ export type Plan =
       readonly refs: readonly CidText[]
     }
 
+/**
+ * Returns the entries that a row names, all of them read, verified and held against the row, or what is still unread.
+ *
+ * @throws {StoreError} `HSTORE_STORE_DAMAGED` when the row names an entry that is not its own.
+ */
+export function entriesIn(context: Context, row: IndexRow): readonly VerifiedEntry[] | Unread {
+  const entries = readEntries(context, cidsIn(context, row))
+  if (!(entries instanceof Unread)) for (const entry of entries) assertInRow(row, entry)
+  return entries
+}
+
 /** Returns the entries, all of them read and verified, or what is still unread. */
 export function readEntries(
   context: Context,
-  cids: readonly string[],
+  cids: readonly CidText[],
 ): readonly VerifiedEntry[] | Unread {
   const entries = cids.map((cid) => context.recent.get(cid) ?? context.held.get(cid))
   if (!entries.includes(undefined)) return entries as VerifiedEntry[]
   return new Unread(async (context) => {
-    for (const cid of cids) context.held.set(cid, await getEntry(context, cid as CidText))
+    for (const cid of cids) context.held.set(cid, await getEntry(context, cid))
   })
 }
 
@@ -46,10 +58,9 @@ export function lastCertificate(
   agent: string,
   did: string,
 ): VerifiedEntry | Unread | undefined {
-  const tips = context.db.readRow('tips', tipKey(`log:${did}`, did)) ?? []
-  if (tips.length !== 1) return undefined
-  const entries = readEntries(context, tips)
+  const entries = entriesIn(context, { index: 'tips', stream: `log:${did}`, signer: did })
   if (entries instanceof Unread) return entries
+  if (entries.length !== 1) return undefined
   const entry = entries[0]!
   const isOurs = entry.kind === 'certificate' && entry.author === agent && entry.signer === did
   return isOurs && context.trust.standingOf(entry).standing === 'valid' ? entry : undefined

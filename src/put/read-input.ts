@@ -44,6 +44,7 @@ export async function readEnvelopeInput(
     return { envelope: keptEnvelope(judgement), judgement, body, source: undefined }
   }
   const bytes = input as Uint8Array
+  assertSourceSize(bytes)
   const judgement = await validateHandoff(bytes, bundle)
   const envelope = keptEnvelope(judgement)
   if (judgement.input === undefined) throw new TypeError('the judgement of a file has its input')
@@ -95,13 +96,16 @@ function keptEnvelope({ findings, document }: HandoffJudgement): HandoffEnvelope
   )
 }
 
+/** What can't be kept as given is not worth judging. */
+function assertSourceSize({ length }: Uint8Array): void {
+  if (length <= maxSourceBytes) return
+  throw new HandoffError(
+    'HSTORE_INPUT_TOO_LARGE',
+    `the file is ${length} bytes, more than ${maxSourceBytes}: drop white space, or move text into artifacts`,
+  )
+}
+
 function sourceOf(bytes: Uint8Array, body: Uint8Array): Block | undefined {
   if (Buffer.compare(bytes, body) === 0) return undefined
-  if (bytes.length > maxSourceBytes) {
-    throw new HandoffError(
-      'HSTORE_INPUT_TOO_LARGE',
-      `the file is ${bytes.length} bytes, more than ${maxSourceBytes}: drop white space, or move text into artifacts`,
-    )
-  }
   return HashedBlock.of(bytes, 'raw')
 }

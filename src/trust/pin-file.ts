@@ -44,8 +44,20 @@ function areCids(value: unknown): value is CidText[] {
   return Array.isArray(value) && value.every(isCidText)
 }
 
-/** Writes the pinned path for a genesis, synced to disk. */
+/**
+ * Writes the pinned path for a genesis, synced to disk. The path only grows.
+ *
+ * @throws {HandoffError} `HSTORE_ROSTER_ROLLBACK` when another process has pinned what is not in it.
+ */
 export async function writePins(keysFolder: string, genesis: CidText, pins: Pins): Promise<void> {
+  const there = await findPins(keysFolder, genesis)
+  if (there?.path.every((body, i) => pins.path[i] === body) === false) {
+    throw new HandoffError(
+      'HSTORE_ROSTER_ROLLBACK',
+      `another process has accepted roster ${there.path.at(-1)} meanwhile: run it again`,
+      { details: { genesis } },
+    )
+  }
   const text = `${JSON.stringify({ genesis, path: pins.path, heads: pins.heads }, null, 2)}\n`
   await writeDurably(pinFile(keysFolder, genesis), text, 0o600)
 }

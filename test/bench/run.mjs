@@ -1,4 +1,4 @@
-// hstore against a floor, in one run: node test/bench/run.mjs [--n 10000] [--each 500] [--rounds 3] [--starts 9] [--check]
+// hstore against a floor, in one run: node test/bench/run.mjs [--n 10000] [--each 1000] [--rounds 3] [--starts 9] [--check]
 //
 // Every operation runs in a process of its own, hstore and floor in turn, so that a noisy machine hits both alike:
 // ratios hold, absolute figures do not. `--check` exits 1 when an aim is missed.
@@ -16,7 +16,7 @@ const here = path.dirname(fileURLToPath(import.meta.url))
 const { values } = parseArgs({
   options: {
     n: { type: 'string', default: '10000' },
-    each: { type: 'string', default: '500' },
+    each: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '3' },
     starts: { type: 'string', default: '9' },
     check: { type: 'boolean', default: false },

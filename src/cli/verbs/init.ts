@@ -1,8 +1,15 @@
 import { HandoffError } from '../../errors.ts'
 import { init as makeStore } from '../../init-verb.ts'
 import type { Verb } from '../program.ts'
-import { jsonLine } from '../render.ts'
-import { keysFolder, namedAgent, namedStore, passphraseOf, waitMs } from '../settings.ts'
+import { jsonLine, plain } from '../render.ts'
+import {
+  keysFolder,
+  namedAgent,
+  namedStore,
+  newPassphraseOf,
+  passphraseOf,
+  waitMs,
+} from '../settings.ts'
 
 /** `hstore init`: makes a store, prints its genesis CID. */
 export const init: Verb = async (io, _args, options) => {
@@ -22,8 +29,9 @@ export const init: Verb = async (io, _args, options) => {
     waitMs: waitMs(options),
     noPassphrase: options['passphrase'] === false,
     passphrase: passphraseOf(io, options),
+    newPassphrase: newPassphraseOf(io, options),
   })
   await io.out(options.json === true ? jsonLine('init', report) : `${report.genesis}\n`)
-  io.err(`store ${report.store} of ${report.agent} (${report.did})\n`)
+  io.err(`${plain(`store ${report.store} of ${report.agent} (${report.did})`)}\n`)
   return 0
 }

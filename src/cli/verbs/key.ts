@@ -11,17 +11,13 @@ import { readInput } from '../input.ts'
 import { UsageError } from '../io.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
-import { keysFolder, passphraseOf } from '../settings.ts'
+import { keysFolder, newPassphraseOf, passphraseOf } from '../settings.ts'
 
 /** `hstore key new`: makes a key, prints its did. */
 export const keyNew: Verb = async (io, [agent = ''], options) => {
   const noPassphrase = options['passphrase'] === false
-  const key = await newKeyFor(
-    keysFolder(io, options),
-    agent,
-    noPassphrase,
-    passphraseOf(io, options),
-  )
+  const ask = newPassphraseOf(io, options)
+  const key = await newKeyFor(keysFolder(io, options), agent, noPassphrase, ask)
   await io.out(options.json === true ? jsonLine('key', key) : `${key.did}\n`)
   return 0
 }
@@ -49,6 +45,7 @@ export const keyImport: Verb = async (io, [agent = '', file = ''], options) => {
     bytes,
     options['passphrase'] === false,
     passphraseOf(io, options),
+    newPassphraseOf(io, options),
   )
   await io.out(options.json === true ? jsonLine('key', key) : `${key.did}\n`)
   return 0

@@ -13,7 +13,7 @@ import { readInput } from '../input.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
-import { plain } from '../render.ts'
+import { escaped, plain } from '../render.ts'
 import { openNamed } from '../settings.ts'
 
 /** `hstore validate`: upstream's verdict, report and exit code. */
@@ -28,7 +28,11 @@ export const validate: Verb = async (io, [target = ''], options) => {
     await writeReport(path.resolve(io.cwd, out), judgement, envelope, await guarded())
   }
   if (options.json === true) {
-    await io.out(`${JSON.stringify(makeReport(judgement, io.cwd, envelope))}\n`)
+    // in a store paths are those of the bundle
+    const isStored = envelope === undefined && judgement.input === undefined
+    await io.out(
+      `${escaped(JSON.stringify(makeReport(judgement, isStored ? '/' : io.cwd, envelope)))}\n`,
+    )
   } else {
     for (const line of reportLines(judgement)) await io.out(`${plain(line)}\n`)
     for (const { code, message } of judgement.advisories)

@@ -29,12 +29,24 @@ class DirectoryBundle implements Bundle {
   private readonly root: string
   private readonly walk = new FileWalk()
   private readonly files = new Map<string, Promise<BundleFile | undefined>>()
+  private readonly places = new Map<string, Promise<BundleAnswer>>()
 
   constructor(root: string) {
     this.root = root
   }
 
-  async locate(segments: readonly string[]): Promise<BundleAnswer> {
+  locate(segments: readonly string[]): Promise<BundleAnswer> {
+    return this.once(`in ${segments.join('/')}`, () => this.lookUp(segments))
+  }
+
+  /** One place can be spelled in many ways, and links make it dear to find. */
+  private once(key: string, look: () => Promise<BundleAnswer>): Promise<BundleAnswer> {
+    const known = this.places.get(key) ?? look()
+    this.places.set(key, known)
+    return known
+  }
+
+  private async lookUp(segments: readonly string[]): Promise<BundleAnswer> {
     if (leavesRoot(segments)) return { kind: 'escape', reason: 'the path leads out of the bundle' }
     const walked = await this.walk.follow(this.root, segments)
     if (walked === undefined) return missing('links lead in a circle')
@@ -43,7 +55,12 @@ class DirectoryBundle implements Bundle {
     return this.answer(walked.path, segments, walked.linked)
   }
 
-  async locateBeside(file: BundleFile, input: string): Promise<BundleAnswer> {
+  locateBeside(file: BundleFile, input: string): Promise<BundleAnswer> {
+    const place = `beside ${path.posix.dirname(file.key)} ${input.startsWith('/') ? '/' : ''}${splitPath(input).join('/')}`
+    return this.once(place, () => this.lookUpBeside(file, input))
+  }
+
+  private async lookUpBeside(file: BundleFile, input: string): Promise<BundleAnswer> {
     if (input.startsWith('/')) return missing('the path is absolute')
     const directory = path.posix.dirname(file.key)
     const segments = splitPath(input)

@@ -1,4 +1,5 @@
 import { lstat, readlink } from 'node:fs/promises'
+import { splitPath } from './locator.ts'
 import { isWellFormed } from '../../../store/utf8.ts'
 
 /** Where a path leads once links are followed. */
@@ -10,8 +11,8 @@ export interface WalkedPath {
   readonly solid: boolean
 }
 
-/** More links than these in one path are taken for a loop. */
-const MAX_LINKS = 1000
+/** More links than these in one path are taken for a loop, as Linux takes them. */
+const MAX_LINKS = 40
 
 /** Longer paths exist nowhere (PATH_MAX of Linux): they are not looked up. */
 const MAX_PATH_LENGTH = 4096
@@ -57,7 +58,7 @@ export class FileWalk {
       if (links > MAX_LINKS || step.target === undefined) return undefined
       if (step.target.startsWith('/')) at.goToRoot()
       else at.leave()
-      pending.push(...step.target.split('/').toReversed())
+      for (const part of splitPath(step.target).toReversed()) pending.push(part)
     }
     return { path: at.path(), linked: links > 0, solid }
   }

@@ -102,7 +102,8 @@ function isAuthority(authority: string): boolean {
   if (opens !== authority.includes(']')) return false
   if (opens && !hasBracketedHost(authority)) return false
   if (!/[\u0080-\uffff]/.test(authority)) return true
-  const text = authority.replaceAll(/[@:]/g, '')
+  // one of each, since no character of these comes out of others
+  const text = [...new Set(authority.replaceAll(/[@:]/g, ''))].join('')
   const normal = text.normalize('NFKC')
   return normal === text || !/[/?#@:]/.test(normal)
 }
