@@ -51,7 +51,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (error) {
-    return report(error, io, argv.includes('--json'))
+    return report(error, io, argv)
   }
 }
 
@@ -92,14 +92,24 @@ function add(parent: Command, spec: VerbSpec, io: Io, done: (exit: number) => vo
 }
 
 /** The one catch: an error becomes one line (with --json one object) and an exit code. */
-function report(error: unknown, io: Io, asJson: boolean): number {
+function report(error: unknown, io: Io, argv: readonly string[]): number {
   if (error instanceof CommanderError && error.exitCode === 0) return exits.ok
-  const { code, message, details, exit } = told(error)
+  const { code, message: words, details, exit } = told(error)
+  const message = words + hintFor(error, argv)
   const line = plain(message)
-  if (asJson) {
+  if (argv.includes('--json')) {
     io.err(`${escaped(JSON.stringify({ schema: 'hstore.error/1', code, message, ...details }))}\n`)
   } else io.err(`hstore: ${line}\n`)
   return exit
+}
+
+/** An option that takes several words takes all that follow, operands too. */
+function hintFor(error: unknown, argv: readonly string[]): string {
+  const isMissing = error instanceof CommanderError && error.code === 'commander.missingArgument'
+  const greedy = argv.find((word) => word === '--parent' || word === '--accept-shallow')
+  return isMissing && greedy !== undefined
+    ? `: ${greedy} takes all words that follow, put the others before it`
+    : ''
 }
 
 function told(error: unknown): { code: string; message: string; details: object; exit: number } {
@@ -112,11 +122,7 @@ function told(error: unknown): { code: string; message: string; details: object;
     }
   }
   if (error instanceof CommanderError || error instanceof UsageError) {
-    const isSwallowed = 'code' in error && error.code === 'commander.missingArgument'
-    const hint = isSwallowed
-      ? ' (options that take several words take all that follow: put it before them)'
-      : ''
-    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ') + hint
+    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
     return {
       code: 'HSTORE_USAGE',
       message: `${message}; hstore --help lists the verbs`,

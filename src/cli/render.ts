@@ -1,7 +1,7 @@
 import type { Finding } from '../rules/rule.ts'
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
 const unsafe =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
 /**

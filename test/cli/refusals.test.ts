@@ -301,7 +301,7 @@ describe('a store', () => {
     await expectRefused(store, ['verify', '--all'], {
       exit: 5,
       code: 'HSTORE_STORE_DAMAGED',
-      names: ['fsck'],
+      names: ['restore it from a copy'],
     })
   })
 })

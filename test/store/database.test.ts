@@ -76,7 +76,7 @@ describe('openDatabase', () => {
       await expect(openDatabase(directory, options)).rejects.toMatchObject(damaged)
       await rm(current)
       await expect(openDatabase(directory, options)).rejects.toMatchObject(damaged)
-      await expect(openDatabase(directory, options)).rejects.toThrow('hstore fsck --rebuild')
+      await expect(openDatabase(directory, options)).rejects.toThrow('restore it from a copy')
       await copyFile(join(directory, 'kept'), current)
       await withLevel(directory, (level) =>
         level.batch([
