@@ -7,9 +7,10 @@ import type { PutArtifact, PutResult } from './put/put.ts'
 import type { Roster } from './trust/roster.ts'
 import type { Trust } from './trust/standing.ts'
 
-/** What `put` gives. Keys are stable; more may be added. */
-export interface PutReport {
+/** An entry's fields as reports name them. */
+export interface EntryReport {
   readonly cid: string
+  readonly kind: string
   readonly body: string
   readonly stream: string
   readonly revision: string
@@ -18,6 +19,10 @@ export interface PutReport {
   readonly seq: number
   readonly parents: readonly string[]
   readonly shallow: readonly string[]
+}
+
+/** What `put` gives. Keys are stable; more may be added. */
+export interface PutReport extends EntryReport {
   /** False when the same document was there already. */
   readonly new: boolean
   readonly artifacts: readonly PutArtifact[]
@@ -34,20 +39,6 @@ export function putReport({ entry, isNew, artifacts, bodyBytes }: PutResult): Pu
       ? []
       : [`the envelope is ${bodyBytes} bytes and the limit is 2097152: move text into artifacts`]
   return { ...entryReport(entry), new: isNew, artifacts, warnings }
-}
-
-/** An entry's fields as reports name them. */
-export interface EntryReport {
-  readonly cid: string
-  readonly kind: string
-  readonly body: string
-  readonly stream: string
-  readonly revision: string
-  readonly author: string
-  readonly signer: string
-  readonly seq: number
-  readonly parents: readonly string[]
-  readonly shallow: readonly string[]
 }
 
 /** Returns the fields of an entry that every report has. */
