@@ -11,6 +11,12 @@ import { findCertificate } from '../resume/certificate.ts'
 import { findArtifacts, findEnvelopeFacts, findNormalised, rosterOrFault } from './body.ts'
 import type { ArtifactState, BodyFacts, Counts, LoadedGraph } from './loaded.ts'
 
+/** An entry whose signature is being checked. */
+interface Pending {
+  readonly entry: Entry
+  readonly verified: Promise<VerifiedEntry | undefined>
+}
+
 /** Gathers blocks as they are read, each judged by itself; the walk and the scan both fill one. */
 export class Collection implements LoadedGraph {
   readonly entries: Map<CidText, VerifiedEntry> = new Map()
@@ -20,7 +26,7 @@ export class Collection implements LoadedGraph {
   readonly sources: Map<CidText, CidText | undefined> = new Map()
   readonly before: Set<CidText> = new Set()
   readonly damage: Finding[] = []
-  readonly #pending: Promise<void>[] = []
+  readonly #pending: Pending[] = []
   readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
 
   /**
@@ -51,21 +57,20 @@ export class Collection implements LoadedGraph {
       this.counts.signatures += marked ? 0 : 1
     }
     if (marked) this.entries.set(cid, entry as VerifiedEntry)
-    else this.#pending.push(this.#check(entry))
+    else this.#pending.push({ entry, verified: findVerifiedInBackground(entry) })
     return entry
   }
 
-  /** Waits until at most `most` signatures are still being checked, those begun first. */
+  /** Waits until at most `most` signatures are still being checked, those begun first, and takes them in that order. */
   async settle(most: number): Promise<void> {
-    await Promise.all(this.#pending.splice(0, Math.max(0, this.#pending.length - most)))
-  }
-
-  async #check(entry: Entry): Promise<void> {
-    const verified = await findVerifiedInBackground(entry)
-    if (verified !== undefined) this.entries.set(entry.cid, verified)
-    else {
-      const message = `the signature of ${entry.signer} does not stand`
-      this.damage.push(finding('HS2001', message, { cid: entry.cid }))
+    const begun = this.#pending.splice(0, Math.max(0, this.#pending.length - most))
+    for (const { entry, verified } of begun) {
+      const found = await verified
+      if (found !== undefined) this.entries.set(entry.cid, found)
+      else {
+        const message = `the signature of ${entry.signer} does not stand`
+        this.damage.push(finding('HS2001', message, { cid: entry.cid }))
+      }
     }
   }
 
