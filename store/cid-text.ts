@@ -74,13 +74,17 @@ function encodeBase32(bytes: Uint8Array): string {
   return spelling.toString('latin1', 0, at)
 }
 
+// The value of each character, by its code.
+const values = new Uint8Array(128)
+for (let i = 0; i < alphabet.length; i++) values[alphabet.charCodeAt(i)] = i
+
 function decodeBase32(text: string): Uint8Array {
   const bytes = new Uint8Array((text.length * 5) >>> 3)
   let bits = 0
   let value = 0
   let at = 0
-  for (const character of text) {
-    value = (value << 5) | alphabet.indexOf(character)
+  for (let i = 0; i < text.length; i++) {
+    value = (value << 5) | values[text.charCodeAt(i)]!
     bits += 5
     if (bits >= 8) {
       bits -= 8

@@ -51,6 +51,9 @@ export interface Database extends BlockReader, AsyncDisposable {
    */
   rows(index: IndexName, prefix: string): AsyncIterable<Row>
 
+  /** Yields the rows of `rows` in batches of at most 256: quicker over many. */
+  rowBatches(index: IndexName, prefix: string): AsyncIterable<readonly Row[]>
+
   /**
    * Writes a change as a whole or not at all, and resolves once it is synced to disk. Changes that are committed while
    * another is being written share a batch and a sync.

@@ -60,6 +60,10 @@ export class LevelDatabase implements Database {
   }
 
   async *rows(index: IndexName, prefix: string): AsyncGenerator<Row> {
+    for await (const batch of this.rowBatches(index, prefix)) yield* batch
+  }
+
+  async *rowBatches(index: IndexName, prefix: string): AsyncGenerator<readonly Row[]> {
     this.#assertOpen()
     await this.settled()
     const bounds = { keyEncoding: 'view', highWaterMarkBytes: rowBatchBytes } as const
@@ -71,10 +75,10 @@ export class LevelDatabase implements Database {
           throw storeErrorOf(error, this.directory)
         })
         if (batch.length === 0) return
-        for (const [rawKey, text] of batch) {
+        yield batch.map(([rawKey, text]) => {
           const key = asBuffer(rawKey).toString()
-          yield { key: withoutSublevel(key), values: this.#decode(key, text) }
-        }
+          return { key: withoutSublevel(key), values: this.#decode(key, text) }
+        })
       }
     } finally {
       await iterator.close()

@@ -23,28 +23,29 @@ const derived: readonly IndexName[] = [
  * missing row would hide an entry, a head or an equivocation. Rows that only tell of a damaged block are not named twice.
  */
 export async function judgeIndexes(context: Context, graph: LoadedGraph): Promise<Finding[]> {
-  const damaged = graph.damage.flatMap(({ cid, severity }) =>
-    severity === 'error' && cid !== undefined ? [cid] : [],
-  )
   const expected = new Map<string, readonly string[]>()
   for (const { index, key, values } of planAll([...graph.entries.values()].map(rowOf))) {
     if (values !== undefined) expected.set(`${index}!${key}`, values)
   }
   const findings: Finding[] = []
+  const differing: [index: string, key: string][] = []
   for (const index of derived) {
-    for await (const { key, values } of context.db.rows(index, '')) {
-      const wanted = expected.get(`${index}!${key}`)
-      expected.delete(`${index}!${key}`)
-      if (wanted !== undefined && sameValues(wanted, values)) continue
-      if (index === 'entries' && wanted === undefined) findings.push(...judgeAbsent(graph, key))
-      else if (damaged.length === 0) findings.push(odd(index, key))
+    for await (const rows of context.db.rowBatches(index, '')) {
+      for (const { key, values } of rows) {
+        const wanted = expected.get(`${index}!${key}`)
+        expected.delete(`${index}!${key}`)
+        if (wanted !== undefined && sameValues(wanted, values)) continue
+        if (index === 'entries' && wanted === undefined) findings.push(...judgeAbsent(graph, key))
+        else differing.push([index, key])
+      }
     }
   }
   for (const name of expected.keys()) {
     const at = name.indexOf('!')
-    if (damaged.length === 0) findings.push(odd(name.slice(0, at), name.slice(at + 1)))
+    differing.push([name.slice(0, at), name.slice(at + 1)])
   }
-  return findings
+  const isDamaged = graph.damage.some(({ severity }) => severity === 'error')
+  return isDamaged ? findings : [...findings, ...differing.map(([index, key]) => odd(index, key))]
 }
 
 /** A row of an entry whose block is not among the sound ones: named here, unless its damage was. */

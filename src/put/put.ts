@@ -107,7 +107,7 @@ function begun(
 }
 
 async function stageJudged(context: Context, read: ReadEnvelope): Promise<readonly StagedFile[]> {
-  await assertWithoutLinks(read)
+  if (read.judgement.localFiles.length > 0) await assertKeeps(read)
   return stageFiles(context.db.directory, read.judgement.localFiles)
 }
 
@@ -124,11 +124,10 @@ async function publish(
 }
 
 /**
- * A bundle laid out elsewhere has files where this one has links: a document whose verdict hangs on where a link leads
- * would be refused by the gate, so it is refused here.
+ * The store keeps files by their paths, neither links nor empty folders: a document whose verdict hangs on those would
+ * be refused by the gate, so it is refused here.
  */
-async function assertWithoutLinks({ envelope, judgement }: ReadEnvelope): Promise<void> {
-  if (!judgement.advisories.some(({ code }) => code === 'HS4102')) return
+async function assertKeeps({ envelope, judgement }: ReadEnvelope): Promise<void> {
   const files = new Map(
     judgement.localFiles.map(({ key, path, sha256, sizeBytes }) => [
       path,
@@ -140,7 +139,7 @@ async function assertWithoutLinks({ envelope, judgement }: ReadEnvelope): Promis
   if (first === undefined) return
   throw new HandoffError(
     'HSTORE_CONTRACT_BROKEN',
-    `${first.path} holds only over symbolic links: put files in their places (${first.message})`,
+    `${first.path} holds only over links or empty folders, which a store does not keep: put files in their places (${first.message})`,
     { details: { findings } },
   )
 }

@@ -24,6 +24,7 @@ export function makeVirtualBundle(files: ReadonlyMap<string, StoredFile>): Bundl
     const { sha256, sizeBytes } = stored
     return { kind: 'file', file: { key: `/${path}`, sha256, sizeBytes }, path, linked: false }
   }
+  const folders = foldersOf(files.keys())
   return {
     locate: (segments) =>
       Promise.resolve(
@@ -33,8 +34,9 @@ export function makeVirtualBundle(files: ReadonlyMap<string, StoredFile>): Bundl
       ),
     locateBeside: (file, input) => {
       const segments = besideSegments(file.key, input)
+      const isSolid = segments !== undefined && goesOver(segments, folders)
       return Promise.resolve(
-        segments === undefined
+        !isSolid
           ? { kind: 'missing', reason: 'the path leads out of the bundle' }
           : answer(segments),
       )
@@ -44,6 +46,28 @@ export function makeVirtualBundle(files: ReadonlyMap<string, StoredFile>): Bundl
       return await files.get(file.key.slice(1))?.read()
     },
   }
+}
+
+/** Every folder that a file lies in, at any depth, the bundle itself included. */
+function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set([''])
+  for (const path of paths) {
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+      folders.add(path.slice(0, at))
+    }
+  }
+  return folders
+}
+
+/** Whether each folder on the way is there: the system looks at one even where `..` takes it back. */
+function goesOver(segments: readonly string[], folders: ReadonlySet<string>): boolean {
+  const at: string[] = []
+  return segments.every((segment) => {
+    if (!folders.has(at.join('/'))) return false
+    if (segment === '..') at.pop()
+    else at.push(segment)
+    return true
+  })
 }
 
 /** Segments of a path beside the file at `key`, from the root of the bundle; undefined when they lead out of it. */
