@@ -7,6 +7,7 @@ import { digestOf, isCidText } from './cid-text.ts'
 import { StoreError } from './errors.ts'
 import { blockKey, blockRange, withoutSublevel } from './keyspace.ts'
 import { codeOf, storeErrorOf } from './level-errors.ts'
+import { readAhead } from './read-ahead.ts'
 
 /** A database of abstract-level that takes and gives texts unless told otherwise. */
 export type TextLevel = AbstractLevel<string | Buffer | Uint8Array>
@@ -84,15 +85,9 @@ export class LevelBlockStore implements BlockReader {
     const bounds = { keyEncoding: 'view', highWaterMarkBytes: batchBytes, ...blockRange() } as const
     const iterator = this.#level.iterator<Uint8Array, Uint8Array>({ ...asView, ...bounds })
     try {
-      for (;;) {
-        const rows = await iterator.nextv(batchSize).catch((error: unknown) => {
-          throw storeErrorOf(error, this.#place)
-        })
-        if (rows.length === 0) return
-        yield rows.map(scanned)
-      }
-    } finally {
-      await iterator.close()
+      for await (const rows of readAhead(iterator, batchSize)) yield rows.map(scanned)
+    } catch (error) {
+      throw storeErrorOf(error, this.#place)
     }
   }
 

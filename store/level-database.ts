@@ -12,6 +12,7 @@ import { blockKey, decodeRow, encodeRow, rowKey, rowRange, withoutSublevel } fro
 import type { TextLevel } from './level-block-store.ts'
 import { isSound, LevelBlockStore } from './level-block-store.ts'
 import { storeErrorOf } from './level-errors.ts'
+import { readAhead } from './read-ahead.ts'
 import { RowCache } from './row-cache.ts'
 
 const asView = { valueEncoding: 'view' } as const
@@ -70,18 +71,14 @@ export class LevelDatabase implements Database {
     const range = rowRange(index, prefix)
     const iterator = this.#level.iterator<Uint8Array, string>({ ...bounds, ...range })
     try {
-      for (;;) {
-        const batch = await iterator.nextv(rowBatchSize).catch((error: unknown) => {
-          throw storeErrorOf(error, this.directory)
-        })
-        if (batch.length === 0) return
+      for await (const batch of readAhead(iterator, rowBatchSize)) {
         yield batch.map(([rawKey, text]) => {
           const key = asBuffer(rawKey).toString()
           return { key: withoutSublevel(key), values: this.#decode(key, text) }
         })
       }
-    } finally {
-      await iterator.close()
+    } catch (error) {
+      throw storeErrorOf(error, this.directory)
     }
   }
 
