@@ -16,7 +16,7 @@ import { HandoffError } from './errors.ts'
 import { append } from './put/append.ts'
 import type { Draft } from './put/draft.ts'
 import { hasConfig, readConfig, writeConfig } from './store-folder.ts'
-import { readMarkSecret, writePins } from './trust/pin-file.ts'
+import { readMarkSecret, unpinned, writePins } from './trust/pin-file.ts'
 import { readRoster } from './trust/read-roster.ts'
 import type { AgentKey, Roster } from './trust/roster.ts'
 import { rosterForm } from './trust/roster.ts'
@@ -59,7 +59,7 @@ export async function initStore(options: InitOptions): Promise<Made> {
   const secret = await readMarkSecret(keysFolder)
   const cutShort = await findCutShort(db, folder, signer)
   const genesis = cutShort ?? (await sealGenesis(options, db, secret))
-  await writePins(keysFolder, genesis, { path: [genesis], heads: [] })
+  await writePins(keysFolder, genesis, unpinned(genesis))
   await writeConfig(folder, { format: 1, genesis, agent })
   return { genesis }
 }

@@ -7,10 +7,10 @@ import type { Context } from './context.ts'
 import { HandoffError } from './errors.ts'
 import { assertAgent, assertReadable, newKey, rosterDraft } from './init.ts'
 import { compareUtf8 } from './kernel/bytes.ts'
-import { append } from './put/append.ts'
+import { append, assertOneRoster } from './put/append.ts'
 import { loadTrust } from './trust/load.ts'
 import { findForgotten } from './trust/succession.ts'
-import { writePins } from './trust/pin-file.ts'
+import { unpinned, writePins } from './trust/pin-file.ts'
 import type { Agent, Roster } from './trust/roster.ts'
 import { rosterForm } from './trust/roster.ts'
 import type { Trust } from './trust/standing.ts'
@@ -72,7 +72,7 @@ function assertFollows(now: Roster, next: Roster): void {
 /** Takes over the path that the store's roster entries now give, and pins it beside the keys. */
 async function accept(context: Context): Promise<void> {
   const { genesis, path } = context.trust
-  const { trust, pins } = await loadTrust(context.db, genesis, { path, heads: [] })
+  const { trust, pins } = await loadTrust(context.db, genesis, { ...unpinned(genesis), path })
   context.trust = trust
   await writePins(context.keysFolder, genesis, pins)
 }
@@ -95,13 +95,9 @@ function isThere(trust: Trust, agent: string, did: string): boolean {
   return holder !== undefined
 }
 
-function assertRoot({ roster, fork }: Trust, signer: Signer): void {
-  if (fork.length > 0) {
-    throw new HandoffError(
-      'HSTORE_ROSTER_CONFLICT',
-      `two rosters are accepted at one version (${fork.join(', ')})`,
-    )
-  }
+function assertRoot(trust: Trust, signer: Signer): void {
+  assertOneRoster(trust)
+  const { roster } = trust
   if (!roster.roots.some(({ did }) => did === signer.did)) {
     const roots = roster.roots.map(({ holder, did }) => `${holder} ${did}`).join(', ')
     throw new HandoffError(

@@ -1,4 +1,4 @@
-import { lstat, realpath, readdir } from 'node:fs/promises'
+import { lstat, readFile, realpath, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BlockReader } from './block-store.ts'
@@ -159,6 +159,7 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
       level = await openLevel(databasePath, create)
       writeHolder(directory)
       await settleFormat(level, directory, create)
+      await refuseLoss(directory, databasePath)
     } catch (error) {
       await level?.close()
       release()
@@ -198,6 +199,18 @@ async function settleFormat(level: TextLevel, directory: string, create: boolean
     throw new StoreError('HSTORE_STORE_DAMAGED', message)
   }
   await level.batch().put(formatKey, formatRow).write(durable)
+}
+
+/**
+ * LevelDB leaves out what it can't read of its log, opens all the same and tells its own LOG, which begins anew with each
+ * opening: so this is said once.
+ */
+async function refuseLoss(directory: string, databasePath: string): Promise<void> {
+  const log = await readFile(join(databasePath, 'LOG'), 'latin1').catch(() => '')
+  const [, lost] = /dropping (\d+) bytes/.exec(log) ?? []
+  if (lost === undefined) return
+  const message = `${directory}: the database's log was damaged and ${lost} bytes of it are lost: what was put last may be gone, compare with a copy; the rest opens next time`
+  throw new StoreError('HSTORE_STORE_DAMAGED', message, { details: { lost: Number(lost) } })
 }
 
 function closerOf(level: TextLevel, directory: string, release: () => void): () => Promise<void> {

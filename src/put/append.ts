@@ -8,6 +8,7 @@ import { maxLinks, maxPrev } from '../entry/entry.ts'
 import { rowOf } from '../entry/row.ts'
 import { seal } from '../entry/seal.ts'
 import { HandoffError } from '../errors.ts'
+import type { Trust } from '../trust/standing.ts'
 import { assertNoCycle } from './cycle.ts'
 import type { Draft } from './draft.ts'
 import { planEnvelope } from './envelope-plan.ts'
@@ -166,7 +167,8 @@ function blocksOf(draft: Draft): Block[] {
 
 /**
  * Throws `HSTORE_SIGNER_UNKNOWN` when the roster gives the key no right: an entry that this store would not hold valid
- * is never made. Rosters are judged by their succession instead.
+ * is never made, and `HSTORE_ROSTER_CONFLICT` when two rosters stand against each other. Rosters are judged by their
+ * succession instead.
  */
 export function assertRight(
   context: Context,
@@ -174,11 +176,22 @@ export function assertRight(
   { did }: Signer,
 ): void {
   if (kind === 'roster') return
+  assertOneRoster(context.trust)
   const bar = context.trust.findBar({ author, kind, signer: did, stream })
   if (bar === undefined) return
   throw new HandoffError(
     'HSTORE_SIGNER_UNKNOWN',
     `${author} can't sign ${kind} in ${stream} with ${did}: ${bar}; a root adds a key with hstore roster add`,
     { details: { signer: did } },
+  )
+}
+
+/** Throws `HSTORE_ROSTER_CONFLICT` when two rosters stand against each other: nothing is signed under either. */
+export function assertOneRoster({ fork, rosterBody }: Trust): void {
+  if (fork.length === 0) return
+  throw new HandoffError(
+    'HSTORE_ROSTER_CONFLICT',
+    `two rosters are accepted after ${rosterBody} (${fork.join(', ')}): nothing is signed until the roots decide`,
+    { details: { fork } },
   )
 }

@@ -82,7 +82,8 @@ async function open(
 }
 
 function assertMayCertify(context: Context, { agent, certify, signer }: ResumeOptions): void {
-  if (signer === undefined || !certify) return
+  // of two rosters that stand against each other the gate tells, and it does not open
+  if (signer === undefined || !certify || context.trust.fork.length > 0) return
   const stream = `log:${signer.did}`
   assertRight(context, { author: agent, kind: 'certificate', stream }, signer)
 }

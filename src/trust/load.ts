@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import { findVerified } from '../entry/verify.ts'
@@ -8,6 +9,7 @@ import { entryPrefix, parseEntryKey } from '../../store/keyspace.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { HandoffError } from '../errors.ts'
 import type { Pins } from './pin-file.ts'
+import { unpinned } from './pin-file.ts'
 import { Trust } from './standing.ts'
 import type { RosterPath } from './path.ts'
 import { acceptPath, gatherCandidates } from './path.ts'
@@ -23,25 +25,29 @@ export interface LoadedTrust {
 /**
  * Returns the trust that a store's rosters give, held against what this user accepted before.
  *
- * Where the roster stream has not moved since, the pinned path is the answer: its bodies are named by their bytes, so
- * none of the signatures that led there has to be checked again.
+ * Where the roster stream holds the same entries as then, the pinned path is the answer: its bodies are named by their
+ * bytes, so none of the signatures that led there has to be checked again.
  *
  * @throws {HandoffError} `HSTORE_ROSTER_ROLLBACK` when the store's path ends before the pinned one does, or leaves it,
- * naming the damaged block where that is the reason.
+ * or lacks a roster that stood against another; names the damaged block where that is the reason.
  */
 export async function loadTrust(
   db: Database,
   genesis: CidText,
   pins: Pins | undefined,
 ): Promise<LoadedTrust> {
-  const heads = (db.readRow('heads', 'roster') ?? []) as readonly CidText[]
+  const cids: CidText[] = []
+  for await (const cid of entriesOf(db, 'roster')) cids.push(cid)
+  const entries = createHash('sha256').update(cids.join()).digest('hex')
   const known =
-    pins?.heads.join() === heads.join() ? await findPinned(db, genesis, pins) : undefined
+    pins !== undefined && pins.entries === entries && pins.fork.length === 0
+      ? await findPinned(db, genesis, pins)
+      : undefined
   if (known !== undefined && pins !== undefined) return { trust: known, pins }
-  const { path, fork } = await loadRosterPath(db, genesis, pins?.path ?? [genesis])
+  const { path, fork } = await loadRosterPath(db, genesis, pins ?? unpinned(genesis), cids)
   const bodies = path.map(({ body }) => body)
   const trust = new Trust(genesis, bodies, path.at(-1)!.roster, fork)
-  return { trust, pins: { path: trust.path, heads: fork.length > 0 ? [] : heads } }
+  return { trust, pins: { path: trust.path, fork, entries } }
 }
 
 async function findPinned(
@@ -63,42 +69,44 @@ async function rosterOf(db: Database, body: CidText): Promise<Roster> {
 async function loadRosterPath(
   db: Database,
   genesis: CidText,
-  pinned: readonly CidText[],
+  pins: Pins,
+  cids: readonly CidText[],
 ): Promise<RosterPath> {
   const damage: HstoreError[] = []
-  const entries = await readRosterEntries(db, damage)
+  const entries = await readRosterEntries(db, cids, damage)
   const rosters = new Map<CidText, Roster>()
   for (const body of new Set(entries.map((entry) => entry.body))) {
     const roster = await readOr(damage, () => rosterOf(db, body))
     if (roster !== undefined) rosters.set(body, roster)
   }
   const candidates = gatherCandidates(entries, (body) => rosters.get(body))
-  const found = acceptPath(genesis, candidates, pinned)
-  if (found.path.length > 0 && pinned.every((body, i) => found.path[i]?.body === body)) return found
-  throw rollback(genesis, found, pinned, damage)
+  const found = acceptPath(genesis, candidates, pins.path)
+  const lost =
+    pins.path.find((body, i) => found.path[i]?.body !== body) ??
+    pins.fork.find((body) => candidates.every((candidate) => candidate.body !== body))
+  if (lost === undefined) return found
+  throw rollback(genesis, lost, damage)
 }
 
-function rollback(
-  genesis: CidText,
-  found: RosterPath,
-  pinned: readonly CidText[],
-  damage: readonly HstoreError[],
-): HandoffError {
+function rollback(genesis: CidText, lost: CidText, damage: readonly HstoreError[]): HandoffError {
   const newer = damage.find(({ code }) => code === 'HSTORE_VERSION_NEWER')
   if (newer instanceof HandoffError) return newer
   const cause = damage[0]
-  const wanted = pinned[found.path.length] ?? genesis
-  const reason = cause === undefined ? `roster ${wanted} is not in it` : cause.message
+  const reason = cause === undefined ? `roster ${lost} is not in it` : cause.message
   return new HandoffError(
     'HSTORE_ROSTER_ROLLBACK',
     `the store does not hold the rosters accepted on this machine: ${reason}; restore the store from a copy`,
-    { cause, details: { genesis, cid: cause?.details['cid'] ?? wanted } },
+    { cause, details: { genesis, cid: cause?.details['cid'] ?? lost } },
   )
 }
 
-async function readRosterEntries(db: Database, damage: HstoreError[]): Promise<VerifiedEntry[]> {
+async function readRosterEntries(
+  db: Database,
+  cids: readonly CidText[],
+  damage: HstoreError[],
+): Promise<VerifiedEntry[]> {
   const entries: VerifiedEntry[] = []
-  for await (const cid of entriesOf(db, 'roster')) {
+  for (const cid of cids) {
     const entry = await readOr(damage, async () =>
       findVerified(decodeEntry(cid, await db.get(cid))),
     )

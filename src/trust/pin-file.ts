@@ -10,8 +10,15 @@ import { parseObject, writeDurably } from '../durable-file.ts'
 /** The path of rosters that this user has accepted for one genesis, genesis first. */
 export interface Pins {
   readonly path: readonly CidText[]
-  /** The heads of the roster stream when the path was computed; none while two rosters stand against each other. */
-  readonly heads: readonly CidText[]
+  /** The rosters that stood against each other when the path was computed: a store that lacks one is rolled back. */
+  readonly fork: readonly CidText[]
+  /** sha256, in hex, over the entries that the path was computed from; empty where it has to be computed again. */
+  readonly entries: string
+}
+
+/** What is pinned before anything of a store was computed. */
+export function unpinned(genesis: CidText): Pins {
+  return { path: [genesis], fork: [], entries: '' }
 }
 
 // a hundred thousand versions of a roster
@@ -30,14 +37,14 @@ export async function findPins(keysFolder: string, genesis: CidText): Promise<Pi
   const file = pinFile(keysFolder, genesis)
   const text = await readText(file)
   if (text === undefined) return undefined
-  const { path: pinned, heads } = parseObject(text)
-  if (!areCids(pinned) || pinned[0] !== genesis || !areCids(heads)) {
+  const { path: pinned, fork, entries } = parseObject(text)
+  if (!areCids(pinned) || pinned[0] !== genesis || !areCids(fork) || typeof entries !== 'string') {
     throw new HandoffError(
       'HSTORE_TRUST_DAMAGED',
       `${file} is damaged: restore it, or remove it and accept the store again with --genesis`,
     )
   }
-  return { path: pinned, heads }
+  return { path: pinned, fork, entries }
 }
 
 function areCids(value: unknown): value is CidText[] {
@@ -58,7 +65,7 @@ export async function writePins(keysFolder: string, genesis: CidText, pins: Pins
       { details: { genesis } },
     )
   }
-  const text = `${JSON.stringify({ genesis, path: pins.path, heads: pins.heads }, null, 2)}\n`
+  const text = `${JSON.stringify({ genesis, ...pins }, null, 2)}\n`
   await writeDurably(pinFile(keysFolder, genesis), text, 0o600)
 }
 

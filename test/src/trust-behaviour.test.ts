@@ -1,10 +1,10 @@
-import { cp, rm } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { decodeBlock, encodeBlock } from '../../store/codec.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
 import { envelopeOf } from '../support/envelope.ts'
-import { amendRoster, bodyOf, forge } from '../support/forge.ts'
+import { amendRoster, bodyOf, forge, forkRoster } from '../support/forge.ts'
 import type { TestStore } from '../support/store.ts'
 import {
   agents,
@@ -28,6 +28,13 @@ beforeAll(async () => {
 const fresh = (): Promise<TestStore> => copyStore(empty, path.join(shared, `copy-${copies++}`))
 const document = (revision: string, author: string = agents.a, more: object = {}) =>
   envelopeOf({ workspace: 'w', revision, author, ...more })
+
+/** What this user has accepted, as the one file beside the keys. */
+async function pinFileOf({ keys }: TestStore): Promise<string> {
+  const names = (await readdir(path.join(keys, 'trust'))).filter((name) => name.endsWith('.json'))
+  expect(names).toHaveLength(1)
+  return path.join(keys, 'trust', names[0]!)
+}
 
 async function verdictOf(
   store: TestStore,
@@ -252,6 +259,43 @@ describe('the accepted roster', () => {
       expect(JSON.parse(ran.err)).toMatchObject({ code: 'HSTORE_ROSTER_ROLLBACK' })
     }
     expect(await digestOf(store.store)).toBe(before)
+  })
+
+  it('stays split, whatever the store forgets of the two that stand against each other', async () => {
+    const store = await fresh()
+    const { cid } = await forge(store, agents.a, document('R1'))
+    const [, two] = await forkRoster(store)
+    const put = (): ReturnType<TestStore['run']> =>
+      store.runWith({ stdin: JSON.stringify(document('R2')) }, 'put', '-', '--as', agents.a)
+    expect(await verdictOf(store, cid)).toMatchObject({ exit: 5, verdict: 'unsafe' })
+    expect((await put()).exit).not.toBe(0)
+    await withLevel(store.store, (level) => level.del('!heads!roster'))
+    expect(await verdictOf(store, cid)).toMatchObject({ exit: 5, verdict: 'unsafe' })
+    expect((await put()).exit).not.toBe(0)
+    await withLevel(store.store, async (level) => {
+      const keys = await level.keys({ gt: '!entries!', lt: '!entries"' }).all()
+      for (const key of keys) if (key.endsWith(two!)) await level.del(key)
+    })
+    for (const ran of [await store.run('resume', cid, '--json'), await put()]) {
+      expect(ran.exit).toBe(5)
+      expect(ran.err).toContain('roster')
+    }
+    const refused = await store.run('heads', '--json')
+    expect(JSON.parse(refused.err)).toMatchObject({ code: 'HSTORE_ROSTER_ROLLBACK' })
+  })
+
+  it('is taken up where only the head’s row was set back', async () => {
+    const store = await fresh()
+    const heads = await withLevel(store.store, (level) => level.get('!heads!roster'))
+    const did = (await ok(store.run('key', 'new', 'bot:late', '--no-passphrase'))).out.trim()
+    const pins = await pinFileOf(store)
+    const before = await readFile(pins)
+    const { version } = json<{ version: number }>(
+      await ok(store.run('roster', 'add', 'bot:late', did, '--json')),
+    )
+    await writeFile(pins, before)
+    await withLevel(store.store, (level) => level.put('!heads!roster', heads))
+    expect(json(await store.run('roster', 'show', '--json'))).toMatchObject({ version })
   })
 
   it('is changed by its root alone, and once for one key', async () => {

@@ -1,5 +1,15 @@
 import { Level } from 'level'
-import { copyFile, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -87,6 +97,31 @@ describe('openDatabase', () => {
       await expect(openDatabase(directory, options)).rejects.toMatchObject(damaged)
     },
   )
+})
+
+describe('a log that was damaged', () => {
+  it('is told once, with how much of it is lost', async () => {
+    const directory = await makeStore()
+    const database = await openDatabase(directory, oneTry)
+    for (const key of ['a', 'b', 'c']) {
+      await database.commit({ blocks: [], rows: [{ index: 'meta', key, values: [key] }] })
+    }
+    await database.close()
+    const files = await readdir(join(directory, 'db'))
+    const log = join(
+      directory,
+      'db',
+      files.find((name) => name.endsWith('.log'))!,
+    )
+    const bytes = await readFile(log)
+    bytes[bytes.length - 3]! ^= 4
+    await writeFile(log, bytes)
+    const opened = openDatabase(directory, oneTry)
+    await expect(opened).rejects.toMatchObject({ code: 'HSTORE_STORE_DAMAGED' })
+    await expect(opened).rejects.toThrow(/\d+ bytes of it are lost/)
+    await using again = await openDatabase(directory, oneTry)
+    expect([again.readRow('meta', 'a'), again.readRow('meta', 'c')]).toEqual([['a'], undefined])
+  })
 })
 
 describe('an open database', () => {

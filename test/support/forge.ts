@@ -14,6 +14,7 @@ import { seal } from '../../src/entry/seal.ts'
 import { rosterDraft } from '../../src/init.ts'
 import { rowOf } from '../../src/entry/row.ts'
 import { append } from '../../src/put/append.ts'
+import { entriesOf } from '../../src/trust/load.ts'
 import type { Roster } from '../../src/trust/roster.ts'
 import { rosterForm } from '../../src/trust/roster.ts'
 import type { TestStore } from './store.ts'
@@ -84,18 +85,36 @@ export async function amendRoster(
   amend: (roster: Roster) => Partial<Roster>,
 ): Promise<CidText> {
   const signer = await signerOf(store, 'csag:agent/merger')
-  const body = await appendRoster(store, signer, amend)
+  const before = await openBelow(store)
+  const body = await appendRoster(before, signer, amend)
+  await before.db.close()
   await using context = await openBelow(store)
   if (context.trust.rosterBody === body) return body
   throw new Error('the roster was not accepted')
 }
 
+/** Makes two next versions of the roster, both signed by the merger, as two clones would, and returns their entries. */
+export async function forkRoster(store: TestStore): Promise<readonly CidText[]> {
+  const signer = await signerOf(store, 'csag:agent/merger')
+  await using context = await openBelow(store)
+  for (const machine of ['one', 'two']) {
+    await appendRoster(context, signer, ({ agents }) => ({
+      agents: agents.map((agent) => ({
+        ...agent,
+        keys: agent.keys.map((key) => ({ ...key, machine })),
+      })),
+    }))
+  }
+  const cids: CidText[] = []
+  for await (const cid of entriesOf(context.db, 'roster')) cids.push(cid)
+  return cids.slice(-2)
+}
+
 async function appendRoster(
-  store: TestStore,
+  context: Context,
   signer: Signer,
   amend: (roster: Roster) => Partial<Roster>,
 ): Promise<CidText> {
-  await using context = await openBelow(store)
   const { roster, rosterBody } = context.trust
   const base = { ...roster, nonce: undefined, prev: rosterBody, version: roster.version + 1 }
   const body = HashedBlock.of(encodeForm(rosterForm({ ...base, ...amend(base) })), 'dag-json')
