@@ -15,7 +15,7 @@ import { namesakesOf } from './graph/namesakes.ts'
 import { isOfNode } from './graph/node-entries.ts'
 import { scanStore } from './graph/scan.ts'
 import { walk } from './graph/walk.ts'
-import { absentChecks } from './resume/verdict.ts'
+import { absentChecks, errorExits, pendingCodes } from './resume/verdict.ts'
 import { finding } from './rules/hstore-rules.ts'
 import type { Finding } from './rules/rule.ts'
 import { entriesOf } from './trust/load.ts'
@@ -27,8 +27,8 @@ export interface VerifyReport {
   readonly checked: Counts
   readonly findings: readonly Finding[]
   readonly notMade: readonly string[]
-  /** 0, 1 nothing to check, 4 unknown signer, 5 damage or no right, 6 equivocation, 9 made by a newer hstore. */
-  readonly exit: 0 | 1 | 4 | 5 | 6 | 9
+  /** 0, 1 nothing to check, 3 held, 4 unknown signer, 5 damage or no right, 6 equivocation, 9 made by a newer hstore. */
+  readonly exit: 0 | 1 | 3 | 4 | 5 | 6 | 9
 }
 
 /**
@@ -90,16 +90,16 @@ async function report(
     ...judgeCycles(graph),
     ...judgeChainForks(graph),
   ]
-  const errors = findings.filter(({ severity }) => severity === 'error')
   const { counts } = graph
   const isEmpty = counts.entries === 0 && counts.artifacts === 0
+  const exit = exitOf(findings, isEmpty)
   const checked = isEmpty ? { entries: 0, blocks: 0, signatures: 0, artifacts: 0 } : counts
   return {
-    ok: errors.length === 0 && !isEmpty,
+    ok: exit === 0,
     checked,
     findings,
     notMade: [...absentChecks, 'contract rules', ...checkedBefore(counts)],
-    exit: exitOf(errors, isEmpty),
+    exit,
   }
 }
 
@@ -110,16 +110,12 @@ function checkedBefore({ entries, signatures }: Counts): string[] {
     : []
 }
 
-/** What a single kind of error means; several together, and all others, are damage. */
-const soleExits: ReadonlyMap<string, 4 | 6 | 9> = new Map([
-  ['HS1005', 9],
-  ['HS2002', 4],
-  ['HS3009', 6],
-])
-
-function exitOf(errors: readonly Finding[], isEmpty: boolean): VerifyReport['exit'] {
-  if (errors.length === 0) return isEmpty ? 1 : 0
-  const codes = new Set(errors.map(({ code }) => code))
-  const [only] = codes
-  return (codes.size === 1 && only !== undefined ? soleExits.get(only) : undefined) ?? 5
+/** A single kind of error has its own meaning; several together, and all others, are damage. */
+function exitOf(findings: readonly Finding[], isEmpty: boolean): VerifyReport['exit'] {
+  const [only, ...more] = new Set(
+    findings.filter(({ severity }) => severity === 'error').map(({ code }) => code),
+  )
+  if (only !== undefined) return (more.length === 0 ? errorExits.get(only) : undefined) ?? 5
+  if (isEmpty) return 1
+  return findings.some(({ code }) => pendingCodes.has(code)) ? 3 : 0
 }

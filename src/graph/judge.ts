@@ -152,7 +152,12 @@ function judgeParents(graph: LoadedGraph, entry: VerifiedEntry): Finding[] {
   if (odd !== undefined)
     return [finding('HS3005', `${odd.cid} is no node of ${entry.stream}`, { cid })]
   const body = graph.bodies.get(entry.body)
-  if (body?.kind !== 'envelope' || parents.length < entry.parents.length) return []
+  if (
+    entry.kind !== 'envelope' ||
+    body?.kind !== 'envelope' ||
+    parents.length < entry.parents.length
+  )
+    return []
   const named = [...new Set(parents.map(({ name }) => name ?? '')), ...entry.shallow].sort()
   const wanted = [...new Set(body.facts.parents)].sort()
   const fits = named.length === wanted.length && named.every((name, i) => name === wanted[i])

@@ -3,6 +3,7 @@ import { tipPrefix } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
+import { kindOf } from '../entry/kinds.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
@@ -22,30 +23,47 @@ export async function judgeTips(
   const heads = context.db.readRow('heads', head.stream) ?? []
   const isOnlyHead = heads.every((cid) => graph.entries.get(cid as CidText)?.body === head.body)
   if (!heads.includes(head.cid) || !isOnlyHead) return []
-  const findings: Finding[] = []
+  const isBehind = (cid: CidText): boolean => graph.entries.has(cid) || isCovered(cid)
+  const left = new Set<CidText>()
   for await (const { values } of context.db.rows('tips', tipPrefix(head.stream))) {
-    for (const cid of values as readonly CidText[]) {
-      if (graph.entries.has(cid) || isCovered(cid) || !(await isValid(context, head.stream, cid)))
-        continue
-      findings.push(
-        finding(
-          'HS1008',
-          `the index of heads leaves out this entry, which is not behind ${head.cid}`,
-          { cid },
-        ),
-      )
-    }
+    await addNodesBefore(context, head.stream, values as readonly CidText[], isBehind, left)
   }
-  return findings
+  return [...left].map((cid) =>
+    finding('HS1008', `the index of heads leaves out this entry, which is not behind ${head.cid}`, {
+      cid,
+    }),
+  )
+}
+
+/** Adds the last valid nodes of the chains that end in `tips`, unless they are behind the head: notes move no head. */
+async function addNodesBefore(
+  context: Context,
+  stream: string,
+  tips: readonly CidText[],
+  isBehind: (cid: CidText) => boolean,
+  left: Set<CidText>,
+): Promise<void> {
+  const seen = new Set(tips)
+  for (const cid of seen) {
+    const entry = isBehind(cid) ? undefined : await findValid(context, stream, cid)
+    if (entry === undefined) continue
+    if (kindOf(entry.kind).isNode) left.add(cid)
+    else for (const before of entry.prev) seen.add(before)
+  }
 }
 
 /** What can't be read or has no standing is left out rightly; `verify --all` names it. */
-async function isValid(context: Context, stream: string, cid: CidText): Promise<boolean> {
+async function findValid(
+  context: Context,
+  stream: string,
+  cid: CidText,
+): Promise<VerifiedEntry | undefined> {
   try {
     const entry = await getEntry(context, cid)
-    return entry.stream === stream && context.trust.standingOf(entry).standing === 'valid'
+    const isValid = entry.stream === stream && context.trust.standingOf(entry).standing === 'valid'
+    return isValid ? entry : undefined
   } catch (error) {
-    if (error instanceof HstoreError) return false
+    if (error instanceof HstoreError) return undefined
     throw error
   }
 }

@@ -9,8 +9,10 @@ export const absentChecks: readonly string[] = ['cuts', 'attribution', 'lane']
 export type GateExit = 0 | 1 | 3 | 4 | 5 | 6 | 9
 
 const partialCodes = new Set(['HS3014', 'HS3015'])
-const pendingCodes = new Set(['HS2004', 'HS2005'])
-const exits: ReadonlyMap<string, GateExit> = new Map([
+/** Findings that a roster which is not here, or not made yet, would settle. */
+export const pendingCodes: ReadonlySet<string> = new Set(['HS2004', 'HS2005'])
+/** What an error means that is not damage. */
+export const errorExits: ReadonlyMap<string, 4 | 6 | 9> = new Map([
   ['HS1005', 9],
   ['HS2002', 4],
   ['HS3009', 6],
@@ -34,7 +36,7 @@ export function concludes(
   ]
   const worst = findings.find(({ severity }) => severity === 'error')
   if (worst !== undefined)
-    return { verdict: 'unsafe', exit: exits.get(worst.code) ?? 5, checks: listed }
+    return { verdict: 'unsafe', exit: errorExits.get(worst.code) ?? 5, checks: listed }
   if (findings.some(({ code }) => pendingCodes.has(code)))
     return { verdict: 'pending', exit: 3, checks: listed }
   const isPartial = lacks.length > 0 || findings.some(({ code }) => partialCodes.has(code))

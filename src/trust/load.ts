@@ -85,6 +85,9 @@ async function loadRosterPath(
     pins.path.find((body, i) => found.path[i]?.body !== body) ??
     pins.fork.find((body) => candidates.every((candidate) => candidate.body !== body))
   if (lost === undefined) return found
+  // one damaged block may hide another behind it
+  if (damage.length > 0)
+    for (const body of pins.path) await readOr(damage, () => rosterOf(db, body))
   throw rollback(genesis, lost, damage)
 }
 
@@ -92,7 +95,8 @@ function rollback(genesis: CidText, lost: CidText, damage: readonly HstoreError[
   const newer = damage.find(({ code }) => code === 'HSTORE_VERSION_NEWER')
   if (newer instanceof HandoffError) return newer
   const cause = damage[0]
-  const reason = cause === undefined ? `roster ${lost} is not in it` : cause.message
+  const messages = new Set(damage.map(({ message }) => message))
+  const reason = cause === undefined ? `roster ${lost} is not in it` : [...messages].join('; ')
   return new HandoffError(
     'HSTORE_ROSTER_ROLLBACK',
     `the store does not hold the rosters accepted on this machine: ${reason}; restore the store from a copy`,

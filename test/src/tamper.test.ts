@@ -155,7 +155,7 @@ async function faultOf(mutation: Mutation, isFile: boolean): Promise<string | un
 /** Where the roster itself is damaged nothing else can be judged, so it alone has to be named. */
 async function verifyFaults(copy: TestStore, hit: readonly string[]): Promise<string[]> {
   const rosters = hit.filter((cid) => ground.rosters.has(cid))
-  const named = rosters.length > 0 ? rosters.slice(0, 1) : hit
+  const named = rosters.length > 0 ? rosters : hit
   const { exit, out, err } = await copy.run('verify', '--all')
   return [
     ...(exit === 5 ? [] : [`verify --all exits ${exit}`]),
