@@ -1,3 +1,5 @@
+import { ArgumentError } from '../src/kernel/errors.ts'
+
 /** What bytes can be read from: one array, or chunks of any size. */
 export type ByteChunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | Uint8Array
 
@@ -54,7 +56,7 @@ export class ByteSource {
       if (next.done === true) return false
       const chunk: unknown = next.value
       if (!(chunk instanceof Uint8Array)) {
-        throw new TypeError(`chunk: wanted a Uint8Array, got ${typeof chunk}`)
+        throw new ArgumentError(`chunk: wanted a Uint8Array, got ${typeof chunk}`)
       }
       if (chunk.length > 0) {
         this.chunk = chunk
@@ -67,6 +69,16 @@ export class ByteSource {
 
 function iterate(chunks: ByteChunks): AsyncIterator<Uint8Array> | Iterator<Uint8Array> {
   if (chunks instanceof Uint8Array) return [chunks].values()
-  if (Symbol.asyncIterator in chunks) return chunks[Symbol.asyncIterator]()
-  return chunks[Symbol.iterator]()
+  assertIterable('source', chunks)
+  return Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]()
+}
+
+/** Throws `HSTORE_ARGUMENT_INVALID` for what can't be read one by one. */
+export function assertIterable(name: string, value: unknown): void {
+  const found = Object(value) as Partial<AsyncIterable<unknown> & Iterable<unknown>>
+  const isIterable =
+    typeof found[Symbol.asyncIterator] === 'function' ||
+    typeof found[Symbol.iterator] === 'function'
+  if (!isIterable || typeof value === 'string')
+    throw new ArgumentError(`${name}: wanted an iterable, got ${typeof value}`)
 }

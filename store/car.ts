@@ -1,5 +1,7 @@
 import type { CID } from 'multiformats/cid'
+import { ArgumentError } from '../src/kernel/errors.ts'
 import type { ByteChunks } from './byte-source.ts'
+import { assertIterable } from './byte-source.ts'
 import { openCar } from './car-read.ts'
 import type { CarLimits, CarTextBlock } from './car-read.ts'
 import { writeCarBlocks } from './car-write.ts'
@@ -22,6 +24,7 @@ export interface CarBlock {
  * @param source - Bytes at once or in chunks of any size; read no further than needed.
  * @throws {StoreError} `HSTORE_CAR_INVALID` for the first fault; `details` has the `offset` of its section in bytes, the
  *   `cid` where one was read, and `last`, the last good block before it.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when the source or a chunk is of another type.
  * @see docs/format.md, «Limits»
  */
 export async function* readCar(
@@ -39,18 +42,26 @@ export async function* readCar(
  * @param blocks - A block that comes again is left out.
  * @throws {StoreError} `HSTORE_CAR_INVALID` when a CID is none that hstore admits, bytes do not fit their CID, a block
  *   is past its limit or not canonical, or a root is named twice or missing. What was yielded before is no whole CAR.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when an argument or a block is of another type.
  */
 export async function* writeCar(
   roots: readonly CID[],
   blocks: AsyncIterable<CarBlock> | Iterable<CarBlock>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* writeCarBlocks(roots.map(admittedText), textBlocks(blocks))
+  if (!Array.isArray(roots)) throw new ArgumentError(`roots: wanted an array, got ${typeof roots}`)
+  assertIterable('blocks', blocks)
+  yield* writeCarBlocks((roots as readonly CID[]).map(admittedText), textBlocks(blocks))
 }
 
 async function* textBlocks(
   blocks: AsyncIterable<CarBlock> | Iterable<CarBlock>,
 ): AsyncGenerator<CarTextBlock, void, undefined> {
-  for await (const { cid, bytes } of blocks) yield { cid: admittedText(cid), bytes }
+  for await (const block of blocks) {
+    const { cid, bytes } = Object(block) as CarBlock
+    if (!(bytes instanceof Uint8Array))
+      throw new ArgumentError(`block: wanted a CID and a Uint8Array, got ${typeof bytes}`)
+    yield { cid: admittedText(cid), bytes }
+  }
 }
 
 function admittedText(cid: CID): CidText {

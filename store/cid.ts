@@ -48,7 +48,7 @@ export function cidOfText(text: CidText): CID {
  * may keep the spelling it was parsed from, and its parts may disagree.
  */
 export function textOfCid(cid: CID): { readonly text: CidText } | string {
-  const { bytes, code, multihash, version } = cid
+  const { bytes, code, multihash, version } = Object(cid) as CID
   if (!(bytes instanceof Uint8Array)) return 'no bytes in the CID object'
   const read = readCid(bytes)
   if (typeof read === 'string') return read

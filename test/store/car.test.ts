@@ -261,7 +261,9 @@ describe('readCar', () => {
   })
 
   it('wants chunks of bytes, and passes on what the source throws', async () => {
-    await expect(read(['text'] as unknown as Uint8Array[])).rejects.toThrow(TypeError)
+    await expect(read(['text'] as unknown as Uint8Array[])).rejects.toMatchObject({
+      code: 'HSTORE_ARGUMENT_INVALID',
+    })
     function* failing(): Generator<Uint8Array> {
       yield good.subarray(0, 80)
       throw new Error('disk')
@@ -316,6 +318,14 @@ describe('writeCar', () => {
   ])('refuses %s', async (_name, roots, blocks) => {
     await expect(write(roots, blocks)).rejects.toMatchObject({ code: 'HSTORE_CAR_INVALID' })
   })
+})
+
+it.each([null, 1, 'x', [1], {}])('takes %j for no CAR and no blocks of one', async (odd) => {
+  const refused = { code: 'HSTORE_ARGUMENT_INVALID' }
+  await expect(readCar(odd as never).next()).rejects.toMatchObject(refused)
+  const unlike = { code: expect.stringMatching(/^HSTORE_/) as string }
+  await expect(writeCar(odd as never, []).next()).rejects.toMatchObject(unlike)
+  await expect(write([], odd as never)).rejects.toMatchObject(unlike)
 })
 
 function framed(head: Uint8Array): Buffer {
