@@ -14,9 +14,23 @@ export function processIo(): Io {
     err: (text) => process.stderr.write(text),
     stdin: readStdin,
     askSecret,
-    cwd: process.cwd(),
+    get cwd() {
+      return workingFolder()
+    },
     env: process.env,
     machine: hostname(),
+  }
+}
+
+function workingFolder(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    throw new HandoffError(
+      'HSTORE_USAGE',
+      'the working directory is gone: change to one that is there',
+      { cause },
+    )
   }
 }
 

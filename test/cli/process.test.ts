@@ -41,6 +41,23 @@ describe('bin/hstore', () => {
     expect(help.out).toContain('resume')
   })
 
+  it('says when the working directory is gone', async () => {
+    const child = spawn(
+      'sh',
+      [
+        '-c',
+        'mkdir gone && cd gone && rmdir ../gone && "$0" "$1" heads',
+        process.execPath,
+        launcher,
+      ],
+      { cwd: shared, stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    let err = ''
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+    expect(await once(child, 'close')).toEqual([2, null])
+    expect(err).toBe('hstore: the working directory is gone: change to one that is there\n')
+  })
+
   it('writes every byte into a pipe', async () => {
     const got = await run(['get', big])
     expect(got).toMatchObject({ exit: 0, err: '' })
