@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { readdir } from 'node:fs/promises'
 import { HandoffError } from './errors.ts'
+import { assertArgument } from './kernel/errors.ts'
 import { assertAgent, initStore } from './init.ts'
 import { KeyError } from '../keys/errors.ts'
 import type { Signer } from './keyring.ts'
@@ -38,6 +39,9 @@ export interface InitReport {
  * @throws {KeyError} `HSTORE_PASSPHRASE_NEEDED` when a key has to be made or opened and no passphrase is to be had.
  */
 export async function init(options: InitStoreOptions): Promise<InitReport> {
+  assertArgument('options', options, 'object')
+  for (const name of ['agent', 'cwd', 'keys', 'machine'] as const)
+    assertArgument(name, options[name], 'string')
   const { store, cwd, keys, agent, machine, waitMs } = options
   assertAgent(agent)
   const folder = path.resolve(cwd, store ?? '.hstore')

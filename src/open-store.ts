@@ -7,6 +7,7 @@ import type { Context } from './context.ts'
 import { getEntry, openContext } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { HandoffError } from './errors.ts'
+import { ArgumentError, assertArgument } from './kernel/errors.ts'
 import { resolveEntry, resolveEntryCid, resolveRef } from './graph/ref.ts'
 import type { Signer } from './keyring.ts'
 import { openKey } from './keyring.ts'
@@ -63,8 +64,12 @@ export interface ResumeInput {
  *
  * @throws {HandoffError} `HSTORE_STORE_MISSING`, `HSTORE_STORE_FOREIGN`, `HSTORE_INPUT_UNREADABLE`,
  * `HSTORE_VERSION_NEWER`.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when an option is of another type, as every method does for its own.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  assertArgument('options', options, 'object')
+  assertArgument('keys', options.keys, 'string')
+  if (options.store !== undefined) assertArgument('store', options.store, 'string')
   const folder = await folderOf(options)
   return new Store(folder, await readConfig(folder), options)
 }
@@ -111,6 +116,8 @@ export class Store implements AsyncDisposable {
    */
   async put(input: Uint8Array | object, options: PutInput = {}): Promise<PutReport> {
     this.#assertOpen()
+    assertArgument('input', input, 'object')
+    assertArgument('options', options, 'object')
     return putReport(await this.#puts.put(input, options))
   }
 
@@ -142,13 +149,15 @@ export class Store implements AsyncDisposable {
   async verify(refs?: readonly string[], full = false): Promise<VerifyReport> {
     const context = await this.#open()
     if (refs === undefined) return verifyAll(context, full)
+    if (!Array.isArray(refs)) throw new ArgumentError(`refs: wanted an array, got ${typeof refs}`)
     const cids: CidText[] = []
-    for (const ref of refs) cids.push(await resolveRef(context, ref))
+    for (const ref of refs as readonly string[]) cids.push(await resolveRef(context, ref))
     return verifyRefs(context, cids, full)
   }
 
   /** Asks the gate whether the agent may go on from an entry. */
   async resume(ref: string, input: ResumeInput = {}): Promise<ResumeJson> {
+    assertArgument('input', input, 'object')
     const agent = this.agent
     const certify = input.certificate !== false
     const signer = certify ? await this.#signer(agent) : undefined

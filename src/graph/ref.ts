@@ -8,6 +8,7 @@ import { looksLikeEntry } from '../entry/decode.ts'
 import { familyOf } from '../entry/kinds.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
+import { assertArgument } from '../kernel/errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import type { IndexRow } from './index-row.ts'
 import { assertInRow, cidsIn } from './index-row.ts'
@@ -24,8 +25,10 @@ type Named = VerifiedEntry | { readonly cid: CidText }
  * left out where the rest is unique), or a revision that one node has. A name with two readings is ambiguous.
  *
  * @throws {HandoffError} `HSTORE_REF_NOT_FOUND` when nothing has the name; `HSTORE_REF_AMBIGUOUS` naming the CIDs.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when `ref` is no string.
  */
 export async function resolveRef(context: Context, ref: string): Promise<CidText> {
+  assertArgument('ref', ref, 'string')
   await context.db.settled()
   if (ref === '') throw notFound(ref, 'the REF is empty')
   if (isCidText(ref)) return resolveCid(context, ref)

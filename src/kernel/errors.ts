@@ -32,3 +32,12 @@ export class ArgumentError extends HstoreError<'HSTORE_ARGUMENT_INVALID'> {
     super('HSTORE_ARGUMENT_INVALID', message)
   }
 }
+
+/** Throws `HSTORE_ARGUMENT_INVALID` when a public door is given another type than it asks for. */
+export function assertArgument(name: string, value: unknown, wanted: 'object' | 'string'): void {
+  if (typeof value === wanted && value !== null) return
+  const got = value === null ? 'null' : typeof value
+  throw new ArgumentError(
+    `${name}: wanted ${wanted === 'object' ? 'an object' : 'a string'}, got ${got}`,
+  )
+}
