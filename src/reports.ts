@@ -1,7 +1,7 @@
 import type { HandoffAction, HandoffConflict } from './contracts/csag/document.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import type { Finding } from './rules/rule.ts'
-import type { CheckResult, Verdict } from './resume/certificate.ts'
+import type { CheckResult, Verdict } from './graph/certificate.ts'
 import type { ResumeReport } from './resume/resume.ts'
 import type { PutArtifact, PutResult } from './put/put.ts'
 import type { Roster } from './trust/roster.ts'

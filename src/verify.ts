@@ -18,7 +18,7 @@ import { walk } from './graph/walk.ts'
 import { absentChecks, errorExits, pendingCodes } from './resume/verdict.ts'
 import { finding } from './rules/hstore-rules.ts'
 import type { Finding } from './rules/rule.ts'
-import { entriesOf } from './trust/load.ts'
+import { rosterEntries } from './trust/load.ts'
 
 /** What `verify` found. */
 export interface VerifyReport {
@@ -42,7 +42,7 @@ export async function verifyRefs(
   full: boolean,
 ): Promise<VerifyReport> {
   const starts = cids.filter((cid) => codecOf(cid) !== 'raw')
-  const rosters = await rosterEntries(context)
+  const rosters = await rosterEntries(context.db)
   const graph = await walk(context.db, [...starts, ...rosters], {
     isMarked: marked(context, full),
     isOfNode: (cid, other) => isOfNode(context, cid, other),
@@ -67,12 +67,6 @@ export async function verifyAll(context: Context, full: boolean): Promise<Verify
 
 function marked(context: Context, full: boolean): (cid: CidText) => boolean {
   return (cid) => !full && context.marks.has(cid, 'signature')
-}
-
-async function rosterEntries(context: Context): Promise<CidText[]> {
-  const cids: CidText[] = []
-  for await (const cid of entriesOf(context.db, 'roster')) cids.push(cid)
-  return cids
 }
 
 async function report(

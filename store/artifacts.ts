@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { constants } from 'node:fs'
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { open, readdir, lstat, unlink } from 'node:fs/promises'
+import { open, readdir, lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asBuffer } from '../src/kernel/bytes.ts'
 import type { BlockReader } from './block-store.ts'
@@ -24,12 +24,9 @@ export interface ArtifactFile {
   /** The CID that the file is named by; undefined when the name is none or the file lies in the wrong folder. */
   readonly cid: CidText | undefined
   readonly sizeBytes: number
-  /** When it was put there, in milliseconds since 1970. */
-  readonly modifiedMs: number
 }
 
 const chunkBytes = 256 * 1024
-const dayMs = 24 * 60 * 60 * 1000
 
 /** Returns where a large artifact lies: in one of 1,024 folders named by two characters of its CID. */
 export function artifactPath(directory: string, cid: CidText): string {
@@ -98,29 +95,9 @@ export async function* listArtifactFiles(directory: string): AsyncGenerator<Arti
       const file = await statOf(path, directory)
       if (file === undefined || file.isDirectory()) continue
       const cid = isCidText(name) && folderOf(name) === folder ? name : undefined
-      yield { path, cid, sizeBytes: file.size, modifiedMs: file.mtimeMs }
+      yield { path, cid, sizeBytes: file.size }
     }
   }
-}
-
-/**
- * Removes temporary files older than a day, which only a process that died can have left, and returns how many.
- *
- * @param nowMs - The time, in milliseconds since 1970.
- */
-export async function sweepTemp(directory: string, nowMs: number): Promise<number> {
-  const root = join(directory, 'tmp')
-  let removed = 0
-  for (const name of await namesIn(root, directory)) {
-    const path = join(root, name)
-    const file = await statOf(path, directory)
-    if (!file?.isFile() || nowMs - file.mtimeMs <= dayMs) continue
-    await unlink(path).catch((error: unknown) => {
-      if (!isAbsent(error)) throw storeErrorOf(error, directory)
-    })
-    removed++
-  }
-  return removed
 }
 
 /** Returns what `checkArtifact` does for the file alone, whatever the database holds. */

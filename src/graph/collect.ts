@@ -7,7 +7,7 @@ import { findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
-import { findCertificate } from '../resume/certificate.ts'
+import { findCertificate } from './certificate.ts'
 import { findArtifacts, findEnvelopeFacts, findNormalised, rosterOrFault } from './body.ts'
 import type { ArtifactState, BodyFacts, Counts, LoadedGraph } from './loaded.ts'
 

@@ -6,8 +6,8 @@ import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import { lastCertificate, Unread } from '../put/plan.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import type { Certificate } from './certificate.ts'
-import { findCertificate } from './certificate.ts'
+import type { Certificate } from '../graph/certificate.ts'
+import { findCertificate } from '../graph/certificate.ts'
 
 /** What an agent's last certificate covers. */
 export interface Coverage {

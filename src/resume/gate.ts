@@ -20,8 +20,8 @@ import { walk } from '../graph/walk.ts'
 import { judgeContract } from '../bundle/contract.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
-import { entriesOf } from '../trust/load.ts'
-import type { CheckResult, Verdict } from './certificate.ts'
+import { rosterEntries } from '../trust/load.ts'
+import type { CheckResult, Verdict } from '../graph/certificate.ts'
 import { findCoverage } from './coverage.ts'
 import type { GateExit } from './verdict.ts'
 import { checksNotMade, concludes } from './verdict.ts'
@@ -67,9 +67,7 @@ export async function judge(
 ): Promise<Judgement> {
   const coverage = options.full ? undefined : await findCoverage(context, head, options)
   const isCovered = (cid: CidText): boolean => coverage?.covers(cid) === true
-  const rosters: CidText[] = []
-  for await (const cid of entriesOf(context.db, 'roster')) rosters.push(cid)
-  const graph = await walk(context.db, [head, ...rosters], {
+  const graph = await walk(context.db, [head, ...(await rosterEntries(context.db))], {
     isBefore: (cid) => cid !== head && isCovered(cid),
     isOfNode: (cid, other) => isOfNode(context, cid, other),
     isMarked: (cid) => !options.full && context.marks.has(cid, 'signature'),

@@ -1,6 +1,6 @@
 import type { LoadedGraph } from '../graph/loaded.ts'
 import type { Finding } from '../rules/rule.ts'
-import type { CheckResult, Verdict } from './certificate.ts'
+import type { CheckResult, Verdict } from '../graph/certificate.ts'
 
 /** The checks of the gate that this version does not have. They lower nothing. */
 export const absentChecks: readonly string[] = ['cuts', 'attribution', 'lane']

@@ -36,8 +36,7 @@ export async function loadTrust(
   genesis: CidText,
   pins: Pins | undefined,
 ): Promise<LoadedTrust> {
-  const cids: CidText[] = []
-  for await (const cid of entriesOf(db, 'roster')) cids.push(cid)
+  const cids = await rosterEntries(db)
   const entries = createHash('sha256').update(cids.join()).digest('hex')
   const known =
     pins !== undefined && pins.entries === entries && pins.fork.length === 0
@@ -117,6 +116,13 @@ async function readRosterEntries(
     if (entry?.kind === 'roster') entries.push(entry)
   }
   return entries
+}
+
+/** Returns the CIDs of the roster stream's entries, by seq and then CID. */
+export async function rosterEntries(db: Database): Promise<readonly CidText[]> {
+  const cids: CidText[] = []
+  for await (const cid of entriesOf(db, 'roster')) cids.push(cid)
+  return cids
 }
 
 /** Yields the CIDs of a stream's entries, by seq and then CID. */

@@ -1,15 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import {
-  appendFile,
-  chmod,
-  mkdir,
-  open,
-  readdir,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
+import { appendFile, chmod, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { equalBytes } from '../../src/kernel/bytes.ts'
@@ -21,7 +11,6 @@ import {
   listArtifactFiles,
   readArtifact,
   sizeOfArtifact,
-  sweepTemp,
 } from '../../store/artifacts.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
 import { openDatabase } from '../../store/database.ts'
@@ -228,28 +217,6 @@ describe('upkeep of artifact files', () => {
     const found = files.map(({ path, cid, sizeBytes }) => [path, cid, sizeBytes])
     expect(found).toHaveLength(4)
     expect(found).toEqual(expect.arrayContaining(expected))
-    for (const { modifiedMs } of files) expect(modifiedMs).toBeGreaterThan(0)
-  })
-
-  it('sweeps temporary files older than a day', async () => {
-    const database = await makeStore()
-    const folder = join(database.directory, 'tmp')
-    const nowMs = 1_900_000_000_000
-    const hour = 3600
-    for (const [name, ageHours] of [
-      ['old', 25],
-      ['fresh', 23],
-      ['future', -1],
-    ] as const) {
-      await writeFile(join(folder, name), '')
-      const at = nowMs / 1000 - ageHours * hour
-      await utimes(join(folder, name), at, at)
-    }
-    expect(await sweepTemp(database.directory, nowMs)).toBe(1)
-    expect((await readdir(folder)).sort()).toEqual(['fresh', 'future'])
-    expect(await sweepTemp(database.directory, nowMs)).toBe(0)
-    await rm(folder, { recursive: true })
-    expect(await sweepTemp(database.directory, nowMs)).toBe(0)
   })
 })
 

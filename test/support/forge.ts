@@ -14,7 +14,7 @@ import { seal } from '../../src/entry/seal.ts'
 import { rosterDraft } from '../../src/init.ts'
 import { rowOf } from '../../src/entry/row.ts'
 import { append } from '../../src/put/append.ts'
-import { entriesOf } from '../../src/trust/load.ts'
+import { rosterEntries } from '../../src/trust/load.ts'
 import type { Roster } from '../../src/trust/roster.ts'
 import { rosterForm } from '../../src/trust/roster.ts'
 import type { TestStore } from './store.ts'
@@ -105,9 +105,7 @@ export async function forkRoster(store: TestStore): Promise<readonly CidText[]> 
       })),
     }))
   }
-  const cids: CidText[] = []
-  for await (const cid of entriesOf(context.db, 'roster')) cids.push(cid)
-  return cids.slice(-2)
+  return (await rosterEntries(context.db)).slice(-2)
 }
 
 async function appendRoster(
