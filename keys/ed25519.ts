@@ -127,6 +127,11 @@ export function publicKeyOf(key: Uint8Array | KeyObject): Uint8Array {
   return Uint8Array.from(spki.subarray(SPKI_PREFIX.length))
 }
 
+/** Returns the DER form of a 32-byte public key (RFC 8410 section 4), which is not checked here. */
+export function spkiOf(publicKey: Uint8Array): Buffer {
+  return Buffer.concat([SPKI_PREFIX, publicKey])
+}
+
 /**
  * Returns whether these bytes may be an identity: 32 bytes, canonical, not of small order, a point on the curve.
  * Never throws.
@@ -150,8 +155,7 @@ function checkedKey(publicKey: Uint8Array): KeyObject | undefined {
   // From here on one copy, so that what is checked is what is kept.
   const bytes = Buffer.from(name, 'latin1')
   if (!isStrongEncoding(bytes) || !isOnCurve(bytes)) return undefined
-  const der = Buffer.concat([SPKI_PREFIX, bytes])
-  const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
+  const key = createPublicKey({ key: spkiOf(bytes), format: 'der', type: 'spki' })
   checkedKeys.set(name, key)
   return key
 }

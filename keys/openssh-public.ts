@@ -1,3 +1,4 @@
+import { assertArgument, assertBytes } from '../src/kernel/errors.ts'
 import { asBuffer } from '../src/kernel/bytes.ts'
 import { KeyError } from './errors.ts'
 import { parseBase64 } from './pem.ts'
@@ -17,8 +18,11 @@ const CONTROL = /[\p{Control}\u2028\u2029]/gu
  *
  * @param publicKey - 32 bytes.
  * @throws {KeyError} `HSTORE_KEY_INVALID` when it has another length.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when an argument is of another type.
  */
 export function formatOpenSSHPublicKey(publicKey: Uint8Array, comment: string): string {
+  assertBytes('publicKey', publicKey)
+  assertArgument('comment', comment, 'string')
   if (publicKey.length !== 32) {
     throw new KeyError('HSTORE_KEY_INVALID', `a public key has 32 bytes, not ${publicKey.length}`)
   }

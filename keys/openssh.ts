@@ -1,4 +1,4 @@
-import { ArgumentError } from '../src/kernel/errors.ts'
+import { ArgumentError, assertArgument, assertBytes } from '../src/kernel/errors.ts'
 import { createDecipheriv } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type * as Bcrypt from 'bcrypt-pbkdf'
@@ -83,8 +83,11 @@ export function parseOpenSSHKey(text: string | Uint8Array, passphrase?: string):
  *
  * @param seed - 32 bytes.
  * @throws {KeyError} `HSTORE_KEY_INVALID` when it has another length.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when an argument is of another type.
  */
 export function formatOpenSSHKey(seed: Uint8Array, comment: string): string {
+  assertBytes('seed', seed)
+  assertArgument('comment', comment, 'string')
   const publicKey = publicKeyOf(seed)
   // OpenSSH takes random numbers here. They only show whether decryption worked, and here there is none.
   const check = publicKey.subarray(0, 4)

@@ -1,3 +1,4 @@
+import { assertBytes } from '../src/kernel/errors.ts'
 import { createCipheriv, createDecipheriv, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { der, derInteger, DerReader, TAG } from './der.ts'
 import { KeyError } from './errors.ts'
@@ -31,8 +32,17 @@ export interface LockedKey {
 /** What a PKCS#8 file holds: the seed itself, or the key that a passphrase opens. */
 export type Pkcs8 = { readonly seed: Uint8Array } | { readonly locked: LockedKey }
 
-/** Returns a 32-byte seed as an unencrypted PKCS#8 file (RFC 8410 section 7). */
+/**
+ * Returns a 32-byte seed as an unencrypted PKCS#8 file, label `PRIVATE KEY` (RFC 8410 section 7).
+ *
+ * @throws {KeyError} `HSTORE_KEY_INVALID` when it has another length.
+ * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when it is no Uint8Array.
+ */
 export function formatPkcs8(seed: Uint8Array): string {
+  assertBytes('seed', seed)
+  if (seed.length !== 32) {
+    throw new KeyError('HSTORE_KEY_INVALID', `a seed has 32 bytes, not ${seed.length}`)
+  }
   return formatPem(PLAIN, encodePlain(seed))
 }
 
@@ -71,9 +81,10 @@ export function parsePkcs8(text: string | Uint8Array): Pkcs8 {
   const { label, bytes } = parsePem(text)
   if (label === PLAIN) return { seed: decodePlain(bytes) }
   if (label === ENCRYPTED) return { locked: decodeEncrypted(bytes) }
+  const what = label.endsWith('PUBLIC KEY') ? 'a public key' : `a file of ${label}`
   throw new KeyError(
     'HSTORE_KEY_INVALID',
-    `a file of ${label}: wanted PKCS#8, ${PLAIN} or ${ENCRYPTED}`,
+    `this is ${what}: give the private one in PKCS#8, ${PLAIN} or ${ENCRYPTED}`,
   )
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { KeyError } from '../keys/errors.ts'
 import { createKeyFile } from '../keys/key-file.ts'
-import { findKey, keyPath } from '../keys/key-ring.ts'
+import { findKey, keyPath, listKeys } from '../keys/key-ring.ts'
 import type { Signer } from '../keys/signer.ts'
 import { openSigner } from '../keys/signer.ts'
 import { HandoffError } from './errors.ts'
@@ -57,12 +57,28 @@ export async function openKey(
   } catch (cause) {
     if (!(cause instanceof KeyError)) throw cause
     if (cause.code === 'HSTORE_KEY_NOT_FOUND') {
-      const message = `${agent} has no key in ${keysFolder}: make one with hstore key new ${agent}`
-      throw new KeyError(cause.code, message, { cause })
+      throw await keyNotFound(keysFolder, agent, cause)
     }
     if (cause.code !== 'HSTORE_PASSPHRASE_NEEDED') throw cause
     return openSigner(path, await givenPassphrase(`the key of ${agent}`, passphrase))
   }
+}
+
+/** Returns the error for an agent without a key; where it may be the end of one known agent's id, it names that one. */
+export async function keyNotFound(
+  keysFolder: string,
+  agent: string,
+  cause?: KeyError,
+): Promise<KeyError> {
+  const known = (await listKeys(keysFolder)).map((entry) => entry.agent)
+  const [meant, ...more] = known.filter((id) => id.endsWith(`/${agent}`))
+  const isOne = meant !== undefined && more.length === 0
+  const hint = isOne ? `did you mean ${meant}? If not, make one` : 'make one'
+  return new KeyError(
+    'HSTORE_KEY_NOT_FOUND',
+    `${agent} has no key in ${keysFolder}: ${hint} with hstore key new ${agent}`,
+    { cause },
+  )
 }
 
 /**

@@ -73,7 +73,25 @@ export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> 
     waitMs: waitMs(options),
     genesis: options.genesis,
   }
-  return openStore(wanted)
+  const store = await openStore(wanted)
+  const agent = wanted.agent ?? store.config.agent
+  if (agent !== undefined) await warnOfPassphraseFile(io, options, agent)
+  return store
+}
+
+/** Says on stderr when --passphrase-file is given and the agent's key file is not encrypted: nothing reads it then. */
+export async function warnOfPassphraseFile(
+  io: Io,
+  options: GlobalOptions,
+  agent: string,
+): Promise<void> {
+  if (options.passphraseFile === undefined) return
+  const { showKey } = await import('../key-verbs.ts')
+  const key = await showKey(keysFolder(io, options), agent).catch(() => undefined)
+  if (key?.encrypted !== false) return
+  io.err(
+    `hstore: warning: the key of ${plain(agent)} is not encrypted: --passphrase-file was not used\n`,
+  )
 }
 
 /** Says on stderr when an entry is shown that the roster does not stand behind. */

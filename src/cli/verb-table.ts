@@ -66,7 +66,7 @@ export const verbs: readonly VerbSpec[] = [
       },
       {
         name: 'import',
-        summary: 'Take over an OpenSSH or PKCS#8 private key',
+        summary: 'Take over a private key in OpenSSH, PEM (PKCS#8) or JWK form',
         example: 'hstore key import csag:agent/agent-a ~/.ssh/id_ed25519',
         args: [agent, ['<file>', 'the private key, or - for stdin']],
         options: [noPassphrase],
@@ -78,7 +78,7 @@ export const verbs: readonly VerbSpec[] = [
         example: 'hstore key export csag:agent/agent-a > agent-a.pub',
         args: [agent],
         options: [
-          ['--format <format>', 'openssh or did'],
+          ['--format <format>', 'openssh, pem, jwk or did'],
           ['--secret', 'print the private key, unencrypted'],
         ],
         load: async () => (await import('./verbs/key.ts')).keyExport,

@@ -41,3 +41,8 @@ export function assertArgument(name: string, value: unknown, wanted: 'object' | 
     `${name}: wanted ${wanted === 'object' ? 'an object' : 'a string'}, got ${got}`,
   )
 }
+
+/** Throws `HSTORE_ARGUMENT_INVALID` when a public door is given something else than bytes. */
+export function assertBytes(name: string, value: unknown): void {
+  if (!(value instanceof Uint8Array)) throw new ArgumentError(`${name}: wanted a Uint8Array`)
+}

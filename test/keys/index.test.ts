@@ -12,8 +12,10 @@ it('gives the names that docs promise, and works from signing to did:key', () =>
   expect(keys.formatDidKey(publicKey)).toBe(did)
   const signing = 'pae sign signerOfSeed openSigner verify verifyPortable'
   const names = 'KeyError formatDidKey isDidKey parseDidKey'
-  const files = 'formatOpenSSHPublicKey parseOpenSSHKey parsePrivateKey'
-  const expected = `${signing} ${names} ${files}`.split(' ')
+  const files =
+    'formatOpenSSHPublicKey formatOpenSSHKey parseOpenSSHKey parsePrivateKey formatPkcs8 formatSpki'
+  const jwk = 'parseJwk privateJwk publicJwk'
+  const expected = `${signing} ${names} ${files} ${jwk}`.split(' ')
   expect(Object.keys(keys).sort()).toEqual(expected.sort())
   expect(() => keys.parseOpenSSHKey('')).toThrow(HstoreError)
 })

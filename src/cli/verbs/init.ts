@@ -9,6 +9,7 @@ import {
   newPassphraseOf,
   passphraseOf,
   waitMs,
+  warnOfPassphraseFile,
 } from '../settings.ts'
 
 /** `hstore init`: makes a store, prints its genesis CID. */
@@ -31,6 +32,7 @@ export const init: Verb = async (io, _args, options) => {
     passphrase: passphraseOf(io, options),
     newPassphrase: newPassphraseOf(io, options),
   })
+  await warnOfPassphraseFile(io, options, agent)
   await io.out(options.json === true ? jsonLine('init', report) : `${report.genesis}\n`)
   io.err(`${plain(`store ${report.store} of ${report.agent} (${report.did})`)}\n`)
   return 0

@@ -1,23 +1,25 @@
-import type { KeyReport } from '../../key-verbs.ts'
+import type { KeyFormat, KeyReport } from '../../key-verbs.ts'
 import {
   allKeys,
+  exportKey,
+  exportSecretKey,
   importKey,
   newKeyFor,
-  privateKeyText,
-  publicKeyText,
   showKey,
 } from '../../key-verbs.ts'
 import { readInput } from '../input.ts'
+import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
-import type { Verb } from '../program.ts'
+import type { GlobalOptions, Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
-import { keysFolder, newPassphraseOf, passphraseOf } from '../settings.ts'
+import { keysFolder, newPassphraseOf, passphraseOf, warnOfPassphraseFile } from '../settings.ts'
 
 /** `hstore key new`: makes a key, prints its did. */
 export const keyNew: Verb = async (io, [agent = ''], options) => {
   const noPassphrase = options['passphrase'] === false
   const ask = newPassphraseOf(io, options)
   const key = await newKeyFor(keysFolder(io, options), agent, noPassphrase, ask)
+  await warnOfPassphraseFile(io, options, agent)
   await io.out(options.json === true ? jsonLine('key', key) : `${key.did}\n`)
   return 0
 }
@@ -39,14 +41,20 @@ export const keyShow: Verb = async (io, [agent = ''], options) => {
 /** `hstore key import`: takes over a private key, prints its did. */
 export const keyImport: Verb = async (io, [agent = '', file = ''], options) => {
   const bytes = await readInput(io, file)
+  const open = passphraseOf(io, options)
+  let isLocked = false
   const key = await importKey(
     keysFolder(io, options),
     agent,
     bytes,
     options['passphrase'] === false,
-    passphraseOf(io, options),
+    () => {
+      isLocked = true
+      return open()
+    },
     newPassphraseOf(io, options),
   )
+  if (!isLocked) await warnOfPassphraseFile(io, options, agent)
   await io.out(options.json === true ? jsonLine('key', key) : `${key.did}\n`)
   return 0
 }
@@ -54,22 +62,36 @@ export const keyImport: Verb = async (io, [agent = '', file = ''], options) => {
 /** `hstore key export`: prints the public key, or with --secret the private one. */
 export const keyExport: Verb = async (io, [agent = ''], options) => {
   const folder = keysFolder(io, options)
-  const format = options['format'] ?? 'openssh'
-  if (format !== 'openssh' && format !== 'did') throw new UsageError('--format is openssh or did')
+  const format = formatOf(options['format'])
   const isSecret = options['secret'] === true
-  if (isSecret && format === 'did')
-    throw new UsageError('a did is public: --secret goes with openssh')
-  const key = await showKey(folder, agent)
-  const publicKey = (await publicKeyText(folder, agent)).trimEnd()
-  const secret = isSecret
-    ? await privateKeyText(folder, agent, passphraseOf(io, options))
-    : undefined
+  if (isSecret) await warnOfPassphraseFile(io, options, agent)
+  const secret = isSecret ? await secretOf(io, agent, format, options) : undefined
+  const text = await exportKey(folder, agent, format)
   if (options.json === true) {
-    await io.out(
-      jsonLine('key', { ...key, openssh: publicKey, ...(secret === undefined ? {} : { secret }) }),
-    )
-  } else await io.out(secret ?? (format === 'did' ? `${key.did}\n` : `${publicKey}\n`))
+    const openssh = (await exportKey(folder, agent)).trimEnd()
+    const shown =
+      format === 'pem' ? { pem: text } : format === 'jwk' ? { jwk: JSON.parse(text) } : {}
+    const key = await showKey(folder, agent)
+    await io.out(jsonLine('key', { ...key, openssh, ...shown, ...(isSecret ? { secret } : {}) }))
+  } else await io.out(secret ?? text)
   return 0
+}
+
+function formatOf(format: unknown = 'openssh'): KeyFormat | 'did' {
+  if (format === 'openssh' || format === 'pem' || format === 'jwk' || format === 'did')
+    return format
+  throw new UsageError('--format is openssh, pem, jwk or did')
+}
+
+function secretOf(
+  io: Io,
+  agent: string,
+  format: KeyFormat | 'did',
+  options: GlobalOptions,
+): Promise<string> {
+  if (format !== 'did')
+    return exportSecretKey(keysFolder(io, options), agent, format, passphraseOf(io, options))
+  throw new UsageError('a did is public: --secret goes with openssh, pem and jwk')
 }
 
 function line({ agent, did, level, path, comment, problem }: KeyReport): string {
