@@ -28,7 +28,9 @@ export default defineConfig({
   ],
   output: {
     format: 'esm',
-    // one file, but for the large validator that only papers need
-    codeSplitting: { groups: [{ name: 'hstore', test: /^(?!.*generated[\\/]paper)/ }] },
+    // one file, but for the large validator that only papers need, and for what prints completion scripts
+    codeSplitting: {
+      groups: [{ name: 'hstore', test: /^(?!.*(?:generated[\\/]paper|[\\/]completion[\\/.]))/ }],
+    },
   },
 })

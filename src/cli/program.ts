@@ -48,11 +48,25 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       program.outputHelp({ error: true })
       return exits.usage
     }
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync(helpWords(argv), { from: 'user' })
     return code
   } catch (error) {
     return report(error, io, argv)
   }
+}
+
+/** `help key new` is `key new --help`; commander's own knows one level. */
+function helpWords(argv: readonly string[]): string[] {
+  if (argv[0] !== 'help') return [...argv]
+  const path = argv.slice(1).filter((word) => !word.startsWith('-'))
+  let known: readonly VerbSpec[] | undefined = verbs
+  for (const word of path) {
+    const spec: VerbSpec | undefined = known?.find(({ name }) => name === word)
+    if (spec === undefined)
+      throw new UsageError(`there is no verb ${JSON.stringify(path.join(' '))}`)
+    known = spec.verbs
+  }
+  return [...path, '--help']
 }
 
 function build(io: Io, done: (exit: number) => void): Command {
@@ -66,20 +80,23 @@ function build(io: Io, done: (exit: number) => void): Command {
   program.configureOutput({
     writeErr: (text) => (text.startsWith('error:') ? undefined : io.err(text)),
   })
+  program.commandsGroup('More:').helpCommand('help [verb...]', 'Show the help of a verb')
   for (const [flags, description] of globalOptions) program.option(flags, description)
   for (const verb of verbs) add(program, verb, io, done)
   return program
 }
 
 function add(parent: Command, spec: VerbSpec, io: Io, done: (exit: number) => void): void {
-  const command = parent.command(spec.name).description(spec.summary)
+  const command = parent.command(spec.name).summary(spec.summary)
+  command.description([spec.summary, ...(spec.more ?? [])].join('\n\n'))
+  if (spec.group !== undefined) command.helpGroup(`${spec.group}:`)
   command.addHelpText('after', `\nExample:\n  $ ${spec.example}`)
   for (const [flags, description] of spec.options ?? []) command.option(flags, description)
   for (const child of spec.verbs ?? []) add(command, child, io, done)
   const { load } = spec
   if (load === undefined) {
     const names = spec.verbs?.map(({ name }) => name).join(', ')
-    command.action(() => {
+    command.allowExcessArguments().action(() => {
       throw new UsageError(`hstore ${spec.name} wants one of ${names}`)
     })
     return

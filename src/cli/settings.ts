@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { HandoffError } from '../errors.ts'
+import { showKey } from '../key-verbs.ts'
 import { readBounded } from '../kernel/files.ts'
 import type { OpenStoreOptions, Store } from '../open-store.ts'
 import { openStore } from '../open-store.ts'
@@ -86,7 +87,6 @@ export async function warnOfPassphraseFile(
   agent: string,
 ): Promise<void> {
   if (options.passphraseFile === undefined) return
-  const { showKey } = await import('../key-verbs.ts')
   const key = await showKey(keysFolder(io, options), agent).catch(() => undefined)
   if (key?.encrypted !== false) return
   io.err(

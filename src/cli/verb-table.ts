@@ -1,18 +1,27 @@
 import type { Verb } from './program.ts'
 
-/** One verb: what help, parsing and the docs say of it, and the file that does it. */
+/** An option or argument: how it is written, what it does, and the words that it takes where they are fixed. */
+export type VerbRow = readonly [name: string, description: string, choices?: readonly string[]]
+
+/** One verb: what help, man pages, completion and the docs say of it, and the file that does it. */
 export interface VerbSpec {
   readonly name: string
+  /** Where `hstore --help` lists the verb; under «More» when absent. */
+  readonly group?: 'Set up' | 'Hand over' | 'Look' | 'Check'
+  /** One line without a full stop. */
   readonly summary: string
+  /** Paragraphs that follow the summary in the verb's own help and man page. */
+  readonly more?: readonly string[]
   readonly example: string
-  readonly args?: readonly (readonly [name: string, description: string])[]
-  readonly options?: readonly (readonly [flags: string, description: string])[]
+  /** `<file…>` and `<dir>` are completed as such. */
+  readonly args?: readonly VerbRow[]
+  readonly options?: readonly VerbRow[]
   readonly verbs?: readonly VerbSpec[]
   readonly load?: () => Promise<Verb>
 }
 
 /** Options that every verb takes. */
-export const globalOptions: readonly (readonly [string, string])[] = [
+export const globalOptions: readonly VerbRow[] = [
   ['--store <dir>', 'the store (HSTORE_STORE; else the nearest .hstore upward)'],
   ['--keys <dir>', 'the folder of keys (HSTORE_KEYS)'],
   ['--as <agent>', 'who acts (HSTORE_AGENT; else the agent that made the store)'],
@@ -33,14 +42,22 @@ const noPassphrase = [
 export const verbs: readonly VerbSpec[] = [
   {
     name: 'init',
+    group: 'Set up',
     summary: 'Make a store with this agent as its root',
+    more: [
+      "The store is made in .hstore, or where --store says, and the agent's key where it has none on this machine. The genesis CID that is printed names the store: tell it to whoever gets a copy. A second init changes nothing and ends with 6.",
+    ],
     example: 'hstore init --as csag:agent/merger --no-passphrase',
     options: [noPassphrase],
     load: async () => (await import('./verbs/init.ts')).init,
   },
   {
     name: 'key',
+    group: 'Set up',
     summary: "Manage this machine's keys, one for each agent",
+    more: [
+      'Key files have mode 0600 and are refused when others can read them. hstore key new prints the did:key that a root adds with hstore roster add.',
+    ],
     example: 'hstore key new csag:agent/agent-a',
     verbs: [
       {
@@ -67,6 +84,9 @@ export const verbs: readonly VerbSpec[] = [
       {
         name: 'import',
         summary: 'Take over a private key in OpenSSH, PEM (PKCS#8) or JWK form',
+        more: [
+          "The file is OpenSSH's, PKCS#8 in PEM, or a JSON Web Key with d. The passphrase that opens it protects the key here too, unless --no-passphrase is given.",
+        ],
         example: 'hstore key import csag:agent/agent-a ~/.ssh/id_ed25519',
         args: [agent, ['<file>', 'the private key, or - for stdin']],
         options: [noPassphrase],
@@ -75,10 +95,17 @@ export const verbs: readonly VerbSpec[] = [
       {
         name: 'export',
         summary: 'Print a key',
+        more: [
+          'Without --secret, the public key. With it, the private one without a passphrase, in the same form: OpenSSH, PKCS#8 in PEM, or a JSON Web Key.',
+        ],
         example: 'hstore key export csag:agent/agent-a > agent-a.pub',
         args: [agent],
         options: [
-          ['--format <format>', 'openssh, pem, jwk or did'],
+          [
+            '--format <format>',
+            'openssh (unless said), pem, jwk or did',
+            ['openssh', 'pem', 'jwk', 'did'],
+          ],
           ['--secret', 'print the private key, unencrypted'],
         ],
         load: async () => (await import('./verbs/key.ts')).keyExport,
@@ -87,7 +114,12 @@ export const verbs: readonly VerbSpec[] = [
   },
   {
     name: 'put',
+    group: 'Hand over',
     summary: 'Check, take in and sign envelopes; print their CIDs',
+    more: [
+      'Each envelope is judged by the handoff profile and its files are taken in; the CID is printed once all is on disk. The same document again gives the entry that is there.',
+      'Ends with 1 when the document breaks its contract or a promised file is absent, 2 for a parent that the store does not hold, 4 without key or right, 6 when heads moved or the revision was given another document.',
+    ],
     example: 'hstore put handoff.json --as csag:agent/merger',
     args: [['<file...>', 'envelopes, or - for stdin']],
     options: [
@@ -99,7 +131,11 @@ export const verbs: readonly VerbSpec[] = [
   },
   {
     name: 'get',
+    group: 'Look',
     summary: 'Print what a REF names',
+    more: [
+      "Without options, the exact bytes of the entry's document, or of the artifact. --out writes nothing outside its folder, and over no file.",
+    ],
     example: 'hstore get baguqeera… > body.json',
     args: [ref],
     options: [
@@ -111,7 +147,12 @@ export const verbs: readonly VerbSpec[] = [
   },
   {
     name: 'verify',
+    group: 'Check',
     summary: 'Check hashes, signatures and trust',
+    more: [
+      "With a REF, all that it rests on; without, the whole store. Contract rules are validate's and the gate's.",
+      'Ends with 0, 1 when there was nothing to check, 3 when entries are held, 4 when every error is an unknown signer, 6 when every error is an equivocation, else 5.',
+    ],
     example: 'hstore verify --all',
     args: [['[ref...]', 'what to check with all it rests on, or - for names on stdin']],
     options: [
@@ -122,11 +163,15 @@ export const verbs: readonly VerbSpec[] = [
   },
   {
     name: 'validate',
+    group: 'Check',
     summary: "Judge an envelope by its contract's rules",
+    more: [
+      "Gives upstream's report and exit codes: 0 valid, 1 not, 2 usage. Needs no store, key or agent for a file.",
+    ],
     example: 'hstore validate handoff.json --profile handoff --report-out report.json',
     args: [['<file|ref>', 'an envelope, - for stdin, or a REF']],
     options: [
-      ['--profile <profile>', 'handoff'],
+      ['--profile <profile>', 'handoff', ['handoff']],
       ['--report-out <file>', 'write the report here'],
       ['--bundle <dir>', "where the envelope's files are (else its own folder)"],
     ],
@@ -134,7 +179,12 @@ export const verbs: readonly VerbSpec[] = [
   },
   {
     name: 'resume',
+    group: 'Hand over',
     summary: 'Ask the gate whether to go on from a handoff, and what to do next',
+    more: [
+      'The gate checks every block, signature, signer, parent, rule and artifact that the handoff rests on, and signs what it found as a certificate.',
+      'Ends with 0 complete, 1 partial, 3 pending, 5 unsafe; 4 for an unknown signer or a missing key, 6 for an equivocation.',
+    ],
     example: 'hstore resume csag:handoff/lite --as csag:agent/agent-a',
     args: [ref],
     options: [
@@ -147,6 +197,7 @@ export const verbs: readonly VerbSpec[] = [
   },
   {
     name: 'log',
+    group: 'Look',
     summary: 'List an entry and its ancestors',
     example: 'hstore log csag:handoff/lite',
     args: [ref],
@@ -155,6 +206,7 @@ export const verbs: readonly VerbSpec[] = [
   },
   {
     name: 'show',
+    group: 'Look',
     summary: 'Show an entry and its document',
     example: 'hstore show baguqeera…',
     args: [ref],
@@ -162,12 +214,15 @@ export const verbs: readonly VerbSpec[] = [
   },
   {
     name: 'heads',
+    group: 'Look',
     summary: 'List the heads of all streams',
+    more: ['Two heads of one stream are a fork.'],
     example: 'hstore heads',
     load: async () => (await import('./verbs/heads.ts')).heads,
   },
   {
     name: 'roster',
+    group: 'Set up',
     summary: 'Show or change who is trusted',
     example: 'hstore roster add csag:agent/agent-a did:key:z6Mk…',
     verbs: [
@@ -186,5 +241,15 @@ export const verbs: readonly VerbSpec[] = [
         load: async () => (await import('./verbs/roster.ts')).rosterAdd,
       },
     ],
+  },
+  {
+    name: 'completion',
+    summary: 'Print a completion script for a shell',
+    more: [
+      'bash: eval "$(hstore completion bash)" in ~/.bashrc. zsh: the output as a file _hstore in a folder of $fpath. fish: the output as ~/.config/fish/completions/hstore.fish.',
+    ],
+    example: 'hstore completion bash > ~/.local/share/bash-completion/completions/hstore',
+    args: [['<shell>', 'bash, zsh or fish', ['bash', 'zsh', 'fish']]],
+    load: async () => (await import('./verbs/completion.ts')).completion,
   },
 ]
