@@ -15,14 +15,14 @@ export interface Logged {
   readonly standing: Standing['standing']
 }
 
-/** Returns a node and its ancestors, children before parents; of those that are free the one with the largest seq. */
+/** Returns nodes and their ancestors, children before parents; of those that are free the one with the largest seq. */
 export async function logOf(
   context: Context,
-  start: CidText,
+  starts: readonly CidText[],
   limit: number,
 ): Promise<readonly Logged[]> {
   const entries = new Map<CidText, VerifiedEntry>()
-  let wave: readonly CidText[] = [start]
+  let wave: readonly CidText[] = starts
   while (wave.length > 0) {
     const next = new Set<CidText>()
     for (const cid of wave) {

@@ -8,7 +8,7 @@ import { getEntry, openContext } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { HandoffError } from './errors.ts'
 import { ArgumentError, assertArgument } from './kernel/errors.ts'
-import { resolveEntry, resolveEntryCid, resolveRef } from './graph/ref.ts'
+import { resolveEntry, resolveEntryCid, resolveRef, resolveStarts } from './graph/ref.ts'
 import type { Signer } from './keyring.ts'
 import { openKey } from './keyring.ts'
 import type { Head, Logged } from './log.ts'
@@ -179,10 +179,10 @@ export class Store implements AsyncDisposable {
     return validateEntry(context, await resolveEntry(context, ref))
   }
 
-  /** Returns an entry and its ancestors, children first. */
+  /** Returns an entry and its ancestors, children first; of a stream all heads with their ancestors. */
   async log(ref: string, limit: number = Number.MAX_SAFE_INTEGER): Promise<readonly Logged[]> {
     const context = await this.#open()
-    return logOf(context, (await resolveEntry(context, ref)).cid, limit)
+    return logOf(context, await resolveStarts(context, ref), limit)
   }
 
   /** Returns the entry that a REF names. */

@@ -1,3 +1,16 @@
+/** The terminal that stdout is. */
+export interface Terminal {
+  /** How wide it is, in characters. */
+  readonly columns: number
+  /**
+   * Shows text through a pager and returns once the reader has left it; false when it could not be started. What the
+   * reader did not look at is no fault.
+   *
+   * @param command - As a shell takes it.
+   */
+  page(command: string, env: Io['env'], text: string): Promise<boolean>
+}
+
 /** What a verb may touch of the world outside the store; handed in, so that tests run verbs in process. */
 export interface Io {
   /** Writes data to stdout. */
@@ -8,6 +21,8 @@ export interface Io {
   stdin(): Promise<Uint8Array>
   /** Asks for a secret on the terminal; undefined where there is none. */
   askSecret(question: string): Promise<string | undefined>
+  /** Absent where stdout is no terminal. */
+  readonly terminal?: Terminal | undefined
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** The name of this machine. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { HandoffError } from '../errors.ts'
-import type { Io } from './io.ts'
+import type { Io, Terminal } from './io.ts'
 
 const maxStdinBytes = 64 * 1024 * 1024
 
@@ -14,11 +14,22 @@ export function processIo(): Io {
     err: (text) => process.stderr.write(text),
     stdin: readStdin,
     askSecret,
+    get terminal() {
+      return process.stdout.isTTY ? terminal() : undefined
+    },
     get cwd() {
       return workingFolder()
     },
     env: process.env,
     machine: hostname(),
+  }
+}
+
+function terminal(): Terminal {
+  return {
+    // a terminal that does not know its width says 0
+    columns: process.stdout.columns || 80,
+    page: async (...of) => (await import('./process-pager.ts')).page(...of),
   }
 }
 

@@ -101,6 +101,13 @@ export async function warnOfStanding(io: Io, store: Store, ref: string): Promise
   io.err(`hstore: warning: ${plain(ref)} is not valid: ${plain(found.why)}\n`)
 }
 
+/** `--json` and `-z` are two forms of what is printed. */
+export function assertOneForm(options: GlobalOptions & Readonly<Record<string, unknown>>): void {
+  if (options.json === true && options['z'] === true) {
+    throw new UsageError('--json and -z do not go together')
+  }
+}
+
 async function readPassphrase(file: string): Promise<string> {
   try {
     return new TextDecoder().decode(await readBounded(file, 64 * 1024)).replace(/\r?\n$/, '')

@@ -37,6 +37,7 @@ const noPassphrase = [
   '--no-passphrase',
   'leave the key file unencrypted, for unattended agents',
 ] as const
+const nulEnded = ['-z', 'end each record with NUL, names as they are'] as const
 
 /** All verbs, in the order of help. */
 export const verbs: readonly VerbSpec[] = [
@@ -198,10 +199,10 @@ export const verbs: readonly VerbSpec[] = [
   {
     name: 'log',
     group: 'Look',
-    summary: 'List an entry and its ancestors',
-    example: 'hstore log csag:handoff/lite',
+    summary: 'List an entry, or all heads of a stream, with the ancestors',
+    example: 'hstore log csag:handoff/lite --graph',
     args: [ref],
-    options: [['-n <count>', 'how many at most']],
+    options: [['-n <count>', 'how many at most'], ['--graph', 'draw forks and merges'], nulEnded],
     load: async () => (await import('./verbs/log.ts')).log,
   },
   {
@@ -218,6 +219,7 @@ export const verbs: readonly VerbSpec[] = [
     summary: 'List the heads of all streams',
     more: ['Two heads of one stream are a fork.'],
     example: 'hstore heads',
+    options: [nulEnded],
     load: async () => (await import('./verbs/heads.ts')).heads,
   },
   {

@@ -76,6 +76,24 @@ export async function resolveEntryCid(context: Context, ref: string): Promise<Ci
   return cid
 }
 
+/**
+ * Returns the entries that a history begins with: all heads of the stream that a REF names, for a fork is a normal
+ * state, else the one entry; throws as `resolveEntry`, also where more than one thing has the name.
+ */
+export async function resolveStarts(context: Context, ref: string): Promise<readonly CidText[]> {
+  const one = await resolveEntryCid(context, ref).catch((error: unknown) => {
+    if (error instanceof HandoffError && forkCodes.has(error.code)) return error
+    throw error
+  })
+  if (!(one instanceof HandoffError)) return [one]
+  const streams = await streamsNamed(context, ref)
+  if (streams.length !== 1 || (await namedNodes(context, ref)).length > 0) throw one
+  return (await headsOf(context, streams[0]!)).map(({ cid }) => cid)
+}
+
+/** How `resolveRef` refuses the name of a stream with several heads. */
+const forkCodes: ReadonlySet<string> = new Set(['HSTORE_REF_AMBIGUOUS', 'HSTORE_EQUIVOCATION'])
+
 /** Returns the entries that name the valid head nodes of a stream, in CID order. */
 export async function headsOf(context: Context, stream: string): Promise<readonly VerifiedEntry[]> {
   return [...nodesOf(await validHeads(context, stream)).values()].map(({ entry }) => entry)

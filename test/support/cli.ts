@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Io } from '../../src/cli/io.ts'
+import type { Io, Terminal } from '../../src/cli/io.ts'
 import { main } from '../../src/cli/program.ts'
 
 /** The launcher, as an absolute path. */
@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly timeoutMs?: number
   /** What a person types at each question; without it there is no terminal. */
   readonly typed?: string
+  /** The terminal that stdout is; none unless said. */
+  readonly terminal?: Terminal
 }
 
 /** Runs one command line in this process, without a time limit. Nothing of this process's own environment is seen by it. */
@@ -39,6 +41,7 @@ export async function runCli(argv: readonly string[], options: RunOptions = {}):
     },
     stdin: async () => new Uint8Array(Buffer.from(options.stdin ?? '')),
     askSecret: async () => options.typed,
+    terminal: options.terminal,
     cwd: options.cwd ?? '/nonexistent',
     env: options.env ?? {},
     machine: 'bench',
@@ -51,7 +54,7 @@ export async function runCli(argv: readonly string[], options: RunOptions = {}):
 /** Runs `bin/hstore` as a process of its own. */
 export async function runProcess(
   argv: readonly string[],
-  options: Omit<RunOptions, 'typed'> = {},
+  options: Omit<RunOptions, 'terminal' | 'typed'> = {},
 ): Promise<Ran & { readonly signal: NodeJS.Signals | null }> {
   const child = spawn(process.execPath, [launcher, ...argv], {
     cwd: options.cwd,

@@ -1,32 +1,40 @@
+import type { Logged } from '../../log.ts'
 import { entryReport } from '../../reports.ts'
+import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
+import { graphText, logLine, logRecord } from '../log-lines.ts'
+import { paintOf } from '../paint.ts'
+import { print } from '../print.ts'
 import type { Verb } from '../program.ts'
-import { jsonLine, plain } from '../render.ts'
-import { openNamed } from '../settings.ts'
+import { jsonLine } from '../render.ts'
+import { assertOneForm, openNamed } from '../settings.ts'
 
-/** `hstore log`: an entry and its ancestors, children first. */
+/** `hstore log`: an entry or all heads of a stream, with the ancestors, children first. */
 export const log: Verb = async (io, [ref = ''], options) => {
-  await using store = await openNamed(io, options)
-  const entries = await store.log(ref, limit(options['n']))
-  if (options.json === true) {
-    await io.out(
-      jsonLine('log', {
-        entries: entries.map(({ entry, parents, standing }) => ({
-          ...entryReport(entry),
-          parents,
-          standing,
-        })),
-      }),
-    )
-    return 0
+  assertOneForm(options)
+  if (options['z'] === true && options['graph'] === true) {
+    throw new UsageError('-z and --graph do not go together')
   }
-  for (const { entry, parents, standing } of entries) {
-    const { cid, kind, name, author } = entry
-    const mark = standing === 'valid' ? '' : ` (${standing})`
-    const shape = parents.length > 1 ? ` merges ${parents.length}` : ''
-    await io.out(`${plain(`${cid} ${name ?? kind} by ${author}${shape}${mark}`)}\n`)
-  }
+  const entries = await read(io, ref, options)
+  const paint = paintOf(io)
+  if (options.json === true) await io.out(jsonLine('log', { entries: entries.map(reportOf) }))
+  else if (options['z'] === true) await io.out(entries.map(logRecord).join(''))
+  else if (options['graph'] === true) {
+    await print(io, graphText(entries, { paint, columns: io.terminal?.columns }))
+  } else await print(io, entries.map((one) => logLine(one, paint)).join(''))
   return 0
+}
+
+/** The store is closed by the time that a person reads. */
+async function read(io: Io, ref: string, options: Parameters<Verb>[2]): Promise<readonly Logged[]> {
+  const most = limit(options['n'])
+  await using store = await openNamed(io, options)
+  const entries = await store.log(ref, most)
+  return entries
+}
+
+function reportOf({ entry, parents, standing }: Logged): object {
+  return { ...entryReport(entry), parents, standing }
 }
 
 function limit(count: unknown): number | undefined {
