@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const dist = path.join(root, 'dist')
@@ -92,8 +92,24 @@ function bundle(rolldown, folder) {
   run(process.execPath, [rolldown, '-c', config, '--input', from, '--dir', to], 'ignore')
 }
 
+/**
+ * Writes the man pages, from the table of verbs that was just compiled.
+ * @param {string} folder
+ */
+async function writeManPages(folder) {
+  const load = (/** @type {string} */ name) =>
+    import(pathToFileURL(path.join(folder, 'src/cli', name)).href)
+  const { globalOptions, programSummary: summary, verbs } = await load('verb-table.js')
+  const { manPages } = await load('man.js')
+  const { version } = readJson('package.json')
+  const to = path.join(folder, 'man/man1')
+  fs.mkdirSync(to, { recursive: true })
+  for (const { name, roff } of manPages({ summary, version, verbs, globalOptions }))
+    fs.writeFileSync(path.join(to, name), roff)
+}
+
 /** Builds beside dist and swaps at the end, so that whoever runs meanwhile finds a whole one. */
-function build() {
+async function build() {
   const began = new Date()
   console.error('hstore setup: building dist')
   const fresh = `${dist}.${process.pid}`
@@ -113,6 +129,7 @@ function build() {
       fresh,
     ])
     bundle(tool('rolldown/bin/cli.mjs'), fresh)
+    await writeManPages(fresh)
     fs.writeFileSync(path.join(fresh, '.built'), '')
     fs.utimesSync(path.join(fresh, '.built'), began, began)
     if (fs.existsSync(dist)) fs.renameSync(dist, old)
@@ -124,7 +141,7 @@ function build() {
 
 try {
   install()
-  if (process.argv.includes('--build') || !isBuilt()) build()
+  if (process.argv.includes('--build') || !isBuilt()) await build()
 } catch (error) {
   // what failed has told why
   if (process.exitCode === undefined) throw error

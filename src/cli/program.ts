@@ -5,7 +5,7 @@ import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
 import { escaped, plain } from './render.ts'
 import type { VerbSpec } from './verb-table.ts'
-import { globalOptions, verbs } from './verb-table.ts'
+import { globalOptions, programSummary, verbs } from './verb-table.ts'
 import { version } from './version.ts'
 
 /** The options that every verb takes. */
@@ -71,7 +71,7 @@ function helpWords(argv: readonly string[]): string[] {
 
 function build(io: Io, done: (exit: number) => void): Command {
   const program = new Command('hstore')
-    .description('Store and check signed handoffs between agents')
+    .description(programSummary)
     .version(version())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })

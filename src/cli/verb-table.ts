@@ -20,6 +20,9 @@ export interface VerbSpec {
   readonly load?: () => Promise<Verb>
 }
 
+/** What the program does, in one line. */
+export const programSummary = 'Store and check signed handoffs between agents'
+
 /** Options that every verb takes. */
 export const globalOptions: readonly VerbRow[] = [
   ['--store <dir>', 'the store (HSTORE_STORE; else the nearest .hstore upward)'],
