@@ -3,8 +3,8 @@ import type { CidText } from '../store/cid-text.ts'
 import type { Database } from '../store/database.ts'
 import { openDatabase } from '../store/database.ts'
 import { decodeEntry } from './entry/decode.ts'
-import type { VerifiedEntry } from './entry/entry.ts'
-import { findVerified } from './entry/verify.ts'
+import type { Entry, VerifiedEntry } from './entry/entry.ts'
+import { asVerified, findVerified, findVerifiedInBackground } from './entry/verify.ts'
 import { HandoffError } from './errors.ts'
 import { RecentMap } from './kernel/recent-map.ts'
 import { Marks } from './marks.ts'
@@ -101,20 +101,43 @@ export async function getEntry(context: Context, cid: CidText): Promise<Verified
   const known = context.recent.get(cid)
   if (known !== undefined) return known
   const entry = decodeEntry(cid, await context.db.get(cid))
-  const verified = context.marks.has(cid, 'signature')
-    ? (entry as VerifiedEntry)
-    : findVerified(entry)
-  if (verified === undefined) {
-    throw new HandoffError(
-      'HSTORE_ENTRY_UNTRUSTED',
-      `the signature of entry ${cid} does not stand: run hstore verify ${cid}`,
-      {
-        details: { cid },
-      },
-    )
+  return keep(context, cid, isChecked(context, cid) ? asVerified(entry) : findVerified(entry))
+}
+
+/** An entry as its block states it, and the promise of the same with its signature checked. */
+export interface BegunEntry {
+  readonly stated: Entry
+  readonly verified: Promise<VerifiedEntry>
+}
+
+/**
+ * Does what `getEntry` does, with the signature checked on another thread: links can be followed meanwhile. Nothing but
+ * reading may rest on what is stated until `verified` has resolved.
+ */
+export async function beginEntry(context: Context, cid: CidText): Promise<BegunEntry> {
+  const known = context.recent.get(cid)
+  if (known !== undefined) return { stated: known, verified: Promise.resolve(known) }
+  const entry = decodeEntry(cid, await context.db.get(cid))
+  const checked = isChecked(context, cid) ? asVerified(entry) : findVerifiedInBackground(entry)
+  const verified = Promise.resolve(checked).then((found) => keep(context, cid, found))
+  verified.catch(() => undefined) // told when it is awaited, if ever
+  return { stated: entry, verified }
+}
+
+function isChecked(context: Context, cid: CidText): boolean {
+  return context.marks.has(cid, 'signature')
+}
+
+function keep(context: Context, cid: CidText, entry: VerifiedEntry | undefined): VerifiedEntry {
+  if (entry !== undefined) {
+    context.recent.set(cid, entry)
+    return entry
   }
-  context.recent.set(cid, verified)
-  return verified
+  throw new HandoffError(
+    'HSTORE_ENTRY_UNTRUSTED',
+    `the signature of entry ${cid} does not stand: run hstore verify ${cid}`,
+    { details: { cid } },
+  )
 }
 
 /** A store that this user never accepted may come from anybody: its genesis has to be named once. */

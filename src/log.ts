@@ -1,10 +1,10 @@
 import type { CidText } from '../store/cid-text.ts'
 import type { Context } from './context.ts'
-import { getEntry } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
-import { familyOf, nodeKey } from './entry/kinds.ts'
-import type { Node } from './graph/nodes.ts'
-import { nodesOf } from './graph/nodes.ts'
+import { familyOf } from './entry/kinds.ts'
+import type { Placed } from './graph/children-first.ts'
+import { childrenFirst } from './graph/children-first.ts'
+import { History } from './graph/history.ts'
 import { headsOf, streamsOf } from './graph/ref.ts'
 import type { Standing } from './trust/standing.ts'
 
@@ -15,76 +15,30 @@ export interface Logged {
   readonly standing: Standing['standing']
 }
 
-/** Returns nodes and their ancestors, children before parents; of those that are free the one with the largest seq. */
+/**
+ * Returns nodes and their ancestors, children before parents; of those that are free the one with the largest seq, then
+ * the least CID.
+ *
+ * @param limit - How many to return at most: no more of the history is read than it takes to be sure of their order.
+ * @throws {HstoreError} what `getEntry` throws of an entry on the way.
+ */
 export async function logOf(
   context: Context,
   starts: readonly CidText[],
   limit: number,
 ): Promise<readonly Logged[]> {
-  const entries = new Map<CidText, VerifiedEntry>()
-  let wave: readonly CidText[] = starts
-  while (wave.length > 0) {
-    const next = new Set<CidText>()
-    for (const cid of wave) {
-      for (const entry of await nodeEntries(context, cid)) {
-        entries.set(entry.cid, entry)
-        for (const parent of entry.parents) next.add(parent)
-      }
-    }
-    wave = [...next].filter((cid) => !entries.has(cid))
+  const history = new History(context, starts)
+  let placed: readonly Placed[] = []
+  for (let count = 2 * limit + 16; placed.length < limit; count *= 2) {
+    await history.read(count)
+    placed = childrenFirst(history.entries, history.open)
+    if (history.open.length === 0) break
   }
-  return childrenFirst(entries)
-    .slice(0, limit)
-    .map(({ node, parents }) => ({
-      entry: node.entry,
-      parents: parents.map((parent) => parent.entry.cid),
-      standing: context.trust.standingOf(node.entry).standing,
-    }))
-}
-
-/** Returns an entry with the others of its node. */
-async function nodeEntries(context: Context, cid: CidText): Promise<readonly VerifiedEntry[]> {
-  const entry = await getEntry(context, cid)
-  if (nodeKey(entry) === cid) return [entry]
-  const carriers: VerifiedEntry[] = []
-  for (const other of (context.db.readRow('bodies', entry.body) ?? []) as CidText[]) {
-    carriers.push(await getEntry(context, other))
-  }
-  return [entry, ...carriers.filter((other) => nodeKey(other) === nodeKey(entry))]
-}
-
-interface Placed {
-  readonly node: Node
-  readonly parents: readonly Node[]
-}
-
-/** Kahn's order from the start down. Nodes that are ancestors of themselves come last: `verify` names them. */
-function childrenFirst(entries: ReadonlyMap<CidText, VerifiedEntry>): readonly Placed[] {
-  const nodes = nodesOf(entries.values())
-  const parentsOf = ({ parents }: Node): Node[] => {
-    const keys = new Set([...parents].map((cid) => nodeKey(entries.get(cid)!)))
-    return [...keys].map((key) => nodes.get(key)!)
-  }
-  const placed = new Map(
-    [...nodes.values()].map((node) => [node, { node, parents: parentsOf(node) }]),
-  )
-  const children = new Map<Node, number>()
-  for (const { parents } of placed.values()) {
-    for (const parent of parents) children.set(parent, (children.get(parent) ?? 0) + 1)
-  }
-  const free = [...placed.keys()].filter((node) => !children.has(node))
-  const order = new Set<Placed>()
-  while (free.length > 0) {
-    free.sort((a, b) => a.entry.seq - b.entry.seq || (a.entry.cid < b.entry.cid ? 1 : -1))
-    const next = placed.get(free.pop()!)!
-    order.add(next)
-    for (const parent of next.parents) {
-      const left = children.get(parent)! - 1
-      children.set(parent, left)
-      if (left === 0) free.push(parent)
-    }
-  }
-  return [...order, ...[...placed.values()].filter((node) => !order.has(node))]
+  return placed.slice(0, limit).map(({ node, parents }) => ({
+    entry: node.entry,
+    parents: parents.map((parent) => parent.entry.cid),
+    standing: context.trust.standingOf(node.entry).standing,
+  }))
 }
 
 /** A head of a stream. */

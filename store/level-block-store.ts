@@ -17,6 +17,9 @@ const batchSize = 256
 // LevelDB fills a batch up to this many bytes; its default of 16 KiB would make batches of three blocks.
 const batchBytes = 2 * 1024 * 1024
 
+// So few are read at once: the way to another thread and back takes longer, all the more when others wait there.
+const fewBlocks = 4
+
 /** Returns whether bytes hash to a CID. A row may hold one in a second spelling: nothing hashes to that. */
 export function isSound(cid: CidText, bytes: Uint8Array): boolean {
   if (!isCidText(cid)) return false
@@ -100,17 +103,20 @@ export class LevelBlockStore implements BlockReader {
 
   /** What lies on disk; null where LevelDB itself fails. */
   async #readStored(cids: readonly CidText[]): Promise<readonly (Uint8Array | null | undefined)[]> {
+    if (cids.length <= fewBlocks) return cids.map((cid) => this.#readOne(cid))
     try {
       return await this.#level.getMany<string, Uint8Array>(cids.map(blockKey), asView)
     } catch {
       // One bad row fails the whole call, so each is asked for by itself.
-      return cids.map((cid) => {
-        try {
-          return this.#level.getSync<string, Uint8Array>(blockKey(cid), asView)
-        } catch {
-          return null
-        }
-      })
+      return cids.map((cid) => this.#readOne(cid))
+    }
+  }
+
+  #readOne(cid: CidText): Uint8Array | null | undefined {
+    try {
+      return this.#level.getSync<string, Uint8Array>(blockKey(cid), asView)
+    } catch {
+      return null
     }
   }
 

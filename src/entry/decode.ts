@@ -4,7 +4,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import { HandoffError } from '../errors.ts'
 import type { Fault } from './assert.ts'
 import { readEntryForm } from './assert.ts'
-import type { Entry } from './entry.ts'
+import type { SignedEntry } from './entry.ts'
 import { maxEntryBytes } from './entry.ts'
 
 // `{"payload":` before and `,"sig":{"/":{"bytes":"<86 characters>"}}}` behind: both of fixed length
@@ -18,7 +18,7 @@ const tailLength = 112
  * @throws {HandoffError} `HSTORE_ENTRY_INVALID` with all faults when the block is no entry; `HSTORE_VERSION_NEWER` when
  * a newer hstore made it.
  */
-export function decodeEntry(cid: CidText, bytes: Uint8Array): Entry {
+export function decodeEntry(cid: CidText, bytes: Uint8Array): SignedEntry {
   return entryOfForm(cid, bytes, decodeForm(bytes, maxEntryBytes).form)
 }
 
@@ -27,7 +27,7 @@ export function entryOfForm(
   cid: CidText,
   bytes: Uint8Array,
   form: { readonly [key: string]: JsonForm },
-): Entry {
+): SignedEntry {
   if (bytes.length > maxEntryBytes) throw invalid(cid, [{ pointer: '', message: 'is over 64 KiB' }])
   const door = readEntryForm(form)
   if ('faults' in door) throw invalid(cid, door.faults)

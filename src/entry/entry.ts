@@ -21,9 +21,13 @@ export interface Payload {
   readonly witness: boolean
 }
 
-/** An entry block that has the right form. Says nothing of its signature or of its signer's rights. */
+/** An entry that has the right form. Says nothing of its signature or of its signer's rights. */
 export interface Entry extends Payload {
   readonly cid: CidText
+}
+
+/** An entry with what proves it. */
+export interface SignedEntry extends Entry {
   /** The bytes of `payload` as they stand in the block: what the signature covers. */
   readonly payloadBytes: Uint8Array
   /** 64 bytes. */
@@ -32,7 +36,7 @@ export interface Entry extends Payload {
 
 declare const verifiedBrand: unique symbol
 
-/** An entry whose signature stands. Made by `findVerified` and `seal` alone. */
+/** An entry whose signature stands, without the bytes that showed it. Made by `src/entry/verify.ts` alone. */
 export type VerifiedEntry = Entry & { readonly [verifiedBrand]: true }
 
 /** The payload type of DSSE's pre-authentication encoding. */

@@ -6,6 +6,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { Payload, VerifiedEntry } from './entry.ts'
 import { entryPayloadType, maxEntryBytes } from './entry.ts'
 import { HandoffError } from '../errors.ts'
+import { asVerified } from './verify.ts'
 
 const encoder = new TextEncoder()
 
@@ -37,7 +38,7 @@ export function seal(payload: Payload, signer: Signer): Sealed {
     )
   }
   const block = HashedBlock.of(bytes, 'dag-json')
-  return { entry: { ...payload, cid: block.cid, payloadBytes, sig } as VerifiedEntry, block }
+  return { entry: asVerified({ ...payload, cid: block.cid }), block }
 }
 
 /** The canonical text of `payload`: keys in order, nothing that is empty but `parents` and `prev`. */

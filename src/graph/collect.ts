@@ -2,9 +2,10 @@ import { decodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { entryOfForm } from '../entry/decode.ts'
-import type { Entry, VerifiedEntry } from '../entry/entry.ts'
-import { findVerifiedInBackground } from '../entry/verify.ts'
+import type { Entry, SignedEntry, VerifiedEntry } from '../entry/entry.ts'
+import { asVerified, findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import { TextPool } from '../kernel/text-pool.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
 import { findCertificate } from './certificate.ts'
@@ -27,6 +28,7 @@ export class Collection implements LoadedGraph {
   readonly before: Set<CidText> = new Set()
   readonly damage: Finding[] = []
   readonly #pending: Pending[] = []
+  readonly #texts = new TextPool()
   readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
 
   /**
@@ -49,14 +51,14 @@ export class Collection implements LoadedGraph {
     form: { [key: string]: JsonForm },
     isMarked: (cid: CidText) => boolean,
   ): Entry | undefined {
-    const entry = this.#try(cid, 'HS1004', () => entryOfForm(cid, bytes, form))
+    const entry = this.#try(cid, 'HS1004', () => this.#lean(entryOfForm(cid, bytes, form)))
     if (entry === undefined) return undefined
     const marked = isMarked(cid)
     if (entry.kind !== 'roster') {
       this.counts.entries += 1
       this.counts.signatures += marked ? 0 : 1
     }
-    if (marked) this.entries.set(cid, entry as VerifiedEntry)
+    if (marked) this.entries.set(entry.cid, asVerified(entry))
     else this.#pending.push({ entry, verified: findVerifiedInBackground(entry) })
     return entry
   }
@@ -77,7 +79,8 @@ export class Collection implements LoadedGraph {
   /** Takes in a body that an entry of `kind` names. */
   addBody(cid: CidText, bytes: Uint8Array, kind: string): void {
     const form = this.#decode(cid, bytes)
-    if (form !== undefined) this.bodies.set(cid, factsOf(form, kind))
+    if (form !== undefined)
+      this.bodies.set(this.#texts.once(cid), this.leanFacts(factsOf(form, kind)))
   }
 
   /** Takes in a list of artifacts. */
@@ -112,6 +115,37 @@ export class Collection implements LoadedGraph {
       this.damage.push(finding('HS5001', 'the artifact is not in the store', { cid }))
     if (state === 'corrupt') {
       this.damage.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
+    }
+  }
+
+  /** Returns facts whose names are those of the entries, kept once. */
+  leanFacts(facts: BodyFacts): BodyFacts {
+    if (facts.kind !== 'envelope') return facts
+    const { id, revision, createdBy, parents, currentHeads } = facts.facts
+    const once = (text: string): string => this.#texts.once(text)
+    return {
+      kind: 'envelope',
+      facts: {
+        id: once(id),
+        revision: once(revision),
+        createdBy: once(createdBy),
+        parents: parents.map(once),
+        currentHeads: currentHeads.map(once),
+      },
+    }
+  }
+
+  /** Returns an entry whose links and name are the copies that other entries hold. */
+  #lean(entry: SignedEntry): SignedEntry {
+    const once = <T extends string>(text: T): T => this.#texts.once(text)
+    const { body, cid, name, parents, prev } = entry
+    return {
+      ...entry,
+      body: once(body),
+      cid: once(cid),
+      name: name === undefined ? undefined : once(name),
+      parents: parents.map(once),
+      prev: prev.map(once),
     }
   }
 

@@ -1,8 +1,10 @@
+import type { CidText } from '../../store/cid-text.ts'
 import { nameKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import type { IndexRow } from './index-row.ts'
 import { assertInRow, cidsIn } from './index-row.ts'
 import type { LoadedGraph } from './loaded.ts'
 
@@ -15,25 +17,34 @@ export async function namesakesOf(
   graph: LoadedGraph,
   among: Iterable<VerifiedEntry>,
 ): Promise<readonly VerifiedEntry[]> {
-  const entries = [...among].filter(({ kind }) => kind === 'envelope')
-  const rows = new Map(
-    entries.map(({ stream, name = '' }) => [
-      nameKey(stream, name),
-      { index: 'names', stream, name } as const,
-    ]),
-  )
-  const found = new Map(entries.map((entry) => [entry.cid, entry]))
-  for (const row of rows.values()) {
-    for (const cid of cidsIn(context, row)) {
-      if (found.has(cid)) continue
-      try {
-        const entry = graph.entries.get(cid) ?? (await getEntry(context, cid))
-        assertInRow(row, entry)
-        found.set(cid, entry)
-      } catch (error) {
-        if (!(error instanceof HstoreError)) throw error
-      }
-    }
+  const found = new Map<CidText, VerifiedEntry>()
+  for (const entry of among) if (entry.kind === 'envelope') found.set(entry.cid, entry)
+  const seen = new Set<string>()
+  for (const { cid, stream, name = '' } of found.values()) {
+    const row = { index: 'names', stream, name } as const
+    const cids = cidsIn(context, row)
+    if (cids.length === 0 || (cids.length === 1 && cids[0] === cid)) continue // no namesake
+    const key = nameKey(stream, name)
+    if (seen.has(key)) continue
+    seen.add(key)
+    for (const other of cids) await addNamesake(context, graph, row, other, found)
   }
   return [...found.values()]
+}
+
+async function addNamesake(
+  context: Context,
+  graph: LoadedGraph,
+  row: IndexRow,
+  cid: CidText,
+  found: Map<CidText, VerifiedEntry>,
+): Promise<void> {
+  if (found.has(cid)) return
+  try {
+    const entry = graph.entries.get(cid) ?? (await getEntry(context, cid))
+    assertInRow(row, entry)
+    found.set(cid, entry)
+  } catch (error) {
+    if (!(error instanceof HstoreError)) throw error
+  }
 }

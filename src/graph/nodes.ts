@@ -8,31 +8,42 @@ export interface Node {
   /** The entry that names the node: fewest shallow names, then least CID. */
   readonly entry: VerifiedEntry
   readonly entries: readonly VerifiedEntry[]
-  /** Every parent that one of the entries links. */
-  readonly parents: ReadonlySet<CidText>
+  /** Every parent that one of the entries links, each once. */
+  readonly parents: readonly CidText[]
 }
 
 /** Returns the nodes that entries form, by node key. */
 export function nodesOf(entries: Iterable<VerifiedEntry>): ReadonlyMap<string, Node> {
+  const nodes = new Map<string, Node>()
   const groups = new Map<string, VerifiedEntry[]>()
   for (const entry of entries) {
     if (!kindOf(entry.kind).isNode) continue
     const key = nodeKey(entry)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [entry])
-    else group.push(entry)
+    const other = nodes.get(key)
+    if (other === undefined)
+      nodes.set(key, { key, entry, entries: [entry], parents: entry.parents })
+    else addTo(groups, key, entry, other)
   }
-  return new Map([...groups].map(([key, group]) => [key, nodeOf(key, group)]))
+  // nearly every node has one entry: only the others are worth a second look
+  for (const [key, group] of groups) nodes.set(key, nodeOf(key, group))
+  return nodes
+}
+
+function addTo(
+  groups: Map<string, VerifiedEntry[]>,
+  key: string,
+  entry: VerifiedEntry,
+  first: Node,
+): void {
+  const group = groups.get(key)
+  if (group === undefined) groups.set(key, [first.entry, entry])
+  else group.push(entry)
 }
 
 function nodeOf(key: string, group: VerifiedEntry[]): Node {
   const entries = group.sort(byShallowThenCid)
-  return {
-    key,
-    entry: entries[0]!,
-    entries,
-    parents: new Set(entries.flatMap(({ parents }) => parents)),
-  }
+  const parents = [...new Set(entries.flatMap(({ parents }) => parents))]
+  return { key, entry: entries[0]!, entries, parents }
 }
 
 /** Orders the entries of one node: the one that names it comes first. */
@@ -41,8 +52,9 @@ export function byShallowThenCid(a: Entry, b: Entry): number {
 }
 
 /**
- * Returns the keys of nodes that are ancestors of themselves, which only restatements can bring about. Iterative
- * (Tarjan's strongly connected components), so that long histories do not exhaust the stack.
+ * Returns the keys of nodes that are ancestors of themselves. Entries name each other by hash, so each circle goes
+ * through a node that was restated, and is looked for from those alone. Iterative (Tarjan's strongly connected
+ * components), so that long histories do not exhaust the stack.
  */
 export function cyclicNodes(
   nodes: ReadonlyMap<string, Node>,
@@ -57,8 +69,8 @@ export function cyclicNodes(
     [...(nodes.get(key)?.parents ?? [])]
       .map(keyOf)
       .filter((parent) => parent !== undefined && nodes.has(parent)) as string[]
-  for (const root of nodes.keys()) {
-    if (order.has(root)) continue
+  for (const [root, { entries }] of nodes) {
+    if (entries.length === 1 || order.has(root)) continue
     const path = [enter(root)]
     while (path.length > 0) {
       const at = path.at(-1)!

@@ -13,7 +13,11 @@ export function findShallow(
   ancestry: readonly VerifiedEntry[],
   trust: Trust,
 ): { readonly names: readonly string[]; readonly findings: readonly Finding[] } {
-  const valid = ancestry.filter((entry) => trust.standingOf(entry).standing === 'valid')
+  const cut = new Set(ancestry.filter(({ shallow }) => shallow.length > 0).map(({ body }) => body))
+  if (cut.size === 0) return { names: [], findings: [] }
+  const valid = ancestry.filter(
+    (entry) => cut.has(entry.body) && trust.standingOf(entry).standing === 'valid',
+  )
   const findings: Finding[] = []
   const names = new Set<string>()
   for (const { entry, entries, parents } of nodesOf(valid).values()) {

@@ -40,10 +40,11 @@ export async function walk(
         for (const cid of await linked(db, entry, options)) next.add(cid)
       }
     }
-    await readRests(db, collection, rests)
+    if (rests.size >= batch) await readRests(db, collection, rests)
     await collection.settle(batch)
     wave = take(next, seen)
   }
+  await readRests(db, collection, rests)
   await collection.settle(0)
   return collection
 }
