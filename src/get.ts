@@ -49,7 +49,7 @@ async function assertHeld(context: Context, cid: CidText): Promise<void> {
   if (state === 'corrupt') {
     throw new StoreError(
       'HSTORE_BLOCK_CORRUPT',
-      `the bytes of artifact ${cid} do not hash to it: put it again, or restore the store from a copy`,
+      `the bytes of artifact ${cid} do not hash to it: put its document again; hstore fsck names all that is damaged`,
       { details: { cid } },
     )
   }

@@ -112,7 +112,7 @@ async function findCutShort(
   if (streams.size === 1 && entries.length === 1 && entry !== undefined) return entry.body
   throw new HandoffError(
     'HSTORE_OUTPUT_EXISTS',
-    `${folder} holds a database but no config.json: restore that file from a copy, or name another folder`,
+    `${folder} holds a database but no config.json: run hstore fsck --rebuild there, or name another folder`,
   )
 }
 

@@ -1,14 +1,17 @@
 import { createHmac } from 'node:crypto'
 import type { CidText } from '../store/cid-text.ts'
+import { isCidText } from '../store/cid-text.ts'
+import type { RowChange } from '../store/commit.ts'
 import type { Database } from '../store/database.ts'
 
 /**
  * What this user has verified before, under a secret that stands beside the keys: whoever can write the database can't
  * make a mark. `signature` saves checking a signature again; `certified` says that this agent's certificate covers the
  * entry with all that it rests on, `seen` that its judgement took the entry's name into account. Both count under the
- * roster that they were made under alone: trust is computed, never remembered.
+ * roster that they were made under alone: trust is computed, never remembered. `made` says that this user made the entry
+ * in this store; it stands in an index of its own, which outlives a rebuild.
  */
-export type MarkWhat = 'signature' | `${'certified' | 'seen'}:${string}:${string}`
+export type MarkWhat = 'made' | 'signature' | `${'certified' | 'seen'}:${string}:${string}`
 
 /** Makes and reads verified marks. */
 export class Marks {
@@ -30,6 +33,22 @@ export class Marks {
     const there = this.#db.readRow('marks', cid) ?? []
     const added = whats.map((what) => this.#mac(cid, what)).filter((mac) => !there.includes(mac))
     return added.length === 0 ? undefined : [...there, ...added]
+  }
+
+  /** Returns the row that says that this user makes an entry now. */
+  madeRow(cid: CidText): RowChange {
+    return { index: 'made', key: cid, values: [this.#mac(cid, 'made')] }
+  }
+
+  /** Returns the entries that this user made in this store. */
+  async made(): Promise<ReadonlySet<CidText>> {
+    const cids = new Set<CidText>()
+    for await (const rows of this.#db.rowBatches('made', '')) {
+      for (const { key, values } of rows) {
+        if (isCidText(key) && values.includes(this.#mac(key, 'made'))) cids.add(key)
+      }
+    }
+    return cids
   }
 
   #mac(cid: CidText, what: MarkWhat): string {

@@ -7,6 +7,10 @@ import type { Context } from './context.ts'
 import { getEntry, openContext } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { HandoffError } from './errors.ts'
+import type { FsckReport } from './fsck.ts'
+import { fsck } from './fsck.ts'
+import type { GcReport } from './gc.ts'
+import { collectGarbage } from './gc.ts'
 import { ArgumentError, assertArgument } from './kernel/errors.ts'
 import { resolveEntry, resolveEntryCid, resolveRef, resolveStarts } from './graph/ref.ts'
 import type { Signer } from './keyring.ts'
@@ -20,9 +24,13 @@ import { putReport, resumeReport, rosterReport } from './reports.ts'
 import { resume } from './resume/resume.ts'
 import { addToRoster } from './roster-add.ts'
 import type { StoreConfig } from './store-folder.ts'
-import { findStoreFolder, hasConfig, readConfig } from './store-folder.ts'
+import { findStoreFolder, isStore, readConfig } from './store-folder.ts'
 import type { Found } from './get.ts'
 import { entryBlock, getDocument } from './get.ts'
+import type { StatsReport } from './stats.ts'
+import { statsOf } from './stats.ts'
+import type { StatusReport } from './status.ts'
+import { statusOf } from './status.ts'
 import type { Standing } from './trust/standing.ts'
 import type { Validated } from './validate.ts'
 import { validateEntry } from './validate.ts'
@@ -74,11 +82,23 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return new Store(folder, await readConfig(folder), options)
 }
 
-async function folderOf({ store, cwd }: OpenStoreOptions): Promise<string> {
+/**
+ * Checks a store whatever state it is in, and with `rebuild` puts right what can be: see `fsck`. No other process may
+ * hold it, nor may a `Store` that has called a method and was not closed.
+ */
+export async function fsckStore(
+  options: Pick<OpenStoreOptions, 'cwd' | 'store' | 'waitMs'> & { readonly rebuild?: boolean },
+): Promise<FsckReport> {
+  assertArgument('options', options, 'object')
+  const { waitMs = 30_000, rebuild = false } = options
+  return fsck({ folder: await folderOf(options), waitMs, rebuild })
+}
+
+async function folderOf({ store, cwd }: Pick<OpenStoreOptions, 'cwd' | 'store'>): Promise<string> {
   if (store === undefined) return findStoreFolder(cwd ?? '.')
   const folder = path.resolve(cwd ?? '.', store)
   const inner = path.join(folder, '.hstore')
-  return !(await hasConfig(folder)) && (await hasConfig(inner)) ? inner : folder
+  return !(await isStore(folder)) && (await isStore(inner)) ? inner : folder
 }
 
 /** An open store; every verb is a method. All throw what `openContext` throws at the first call. */
@@ -202,6 +222,26 @@ export class Store implements AsyncDisposable {
   /** Returns the heads of all streams. */
   async heads(): Promise<readonly Head[]> {
     return allHeads(await this.#open())
+  }
+
+  /** Returns how the store stands: heads, forks, what does not count, damage seen. */
+  async status(): Promise<StatusReport> {
+    return statusOf(await this.#open())
+  }
+
+  /** Returns what the store holds, in numbers. */
+  async stats(): Promise<StatsReport> {
+    return statsOf((await this.#open()).db)
+  }
+
+  /**
+   * Deletes what no entry leads to; throws what `collectGarbage` throws.
+   *
+   * @param nowMs - The time, in ms since 1970: files younger than a day are spared.
+   */
+  async gc(nowMs: number): Promise<GcReport> {
+    assertArgument('nowMs', nowMs, 'number')
+    return collectGarbage((await this.#open()).db, nowMs)
   }
 
   /** Returns the highest accepted roster. */

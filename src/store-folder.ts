@@ -26,7 +26,7 @@ const maxConfigBytes = 64 * 1024
 export async function findStoreFolder(from: string): Promise<string> {
   for (let at = path.resolve(from); ; at = path.dirname(at)) {
     const folder = path.join(at, '.hstore')
-    if (await hasConfig(folder)) return folder
+    if (await isStore(folder)) return folder
     if (path.dirname(at) === at) {
       throw new HandoffError(
         'HSTORE_STORE_MISSING',
@@ -36,11 +36,20 @@ export async function findStoreFolder(from: string): Promise<string> {
   }
 }
 
-/** Returns whether a folder is a store. */
+/** Returns whether a folder is a store, whole or not: one that lost its configuration has a database still. */
+export async function isStore(folder: string): Promise<boolean> {
+  return (await hasConfig(folder)) || (await isThere(path.join(folder, 'db')))
+}
+
+/** Returns whether a folder is a store that has its configuration. */
 export async function hasConfig(folder: string): Promise<boolean> {
-  const found = await stat(path.join(folder, configName)).catch((error: NodeJS.ErrnoException) => {
+  return isThere(path.join(folder, configName))
+}
+
+async function isThere(file: string): Promise<boolean> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
-    throw unreadable(folder, error)
+    throw unreadable(file, error)
   })
   return found !== undefined
 }
@@ -49,16 +58,18 @@ export async function hasConfig(folder: string): Promise<boolean> {
  * Returns a store's configuration.
  *
  * @throws {HandoffError} `HSTORE_STORE_MISSING` when the folder is no store; `HSTORE_STORE_FOREIGN` when another user
- * owns it; `HSTORE_INPUT_UNREADABLE` when its configuration can't be read; `HSTORE_VERSION_NEWER` for a later format.
+ * owns it; `HSTORE_INPUT_UNREADABLE` when its configuration can't be read, `HSTORE_CONFIG_DAMAGED` when it is none;
+ * `HSTORE_VERSION_NEWER` for a later format.
  */
 export async function readConfig(folder: string): Promise<StoreConfig> {
-  if (!(await hasConfig(folder))) {
+  if (!(await isStore(folder))) {
     throw new HandoffError(
       'HSTORE_STORE_MISSING',
       `${folder} is no store: run hstore init --as AGENT there`,
     )
   }
   await refuseForeign(folder)
+  if (!(await hasConfig(folder))) throw damaged(folder, 'is gone')
   const file = path.join(folder, configName)
   const bytes = await readBounded(file, maxConfigBytes).catch((error: unknown) => {
     throw unreadable(file, error)
@@ -73,10 +84,7 @@ export async function readConfig(folder: string): Promise<StoreConfig> {
   }
   const { agent, genesis } = config
   if (config['format'] !== 1 || !isCidText(genesis) || !(agent === undefined || isAgentId(agent))) {
-    throw new HandoffError(
-      'HSTORE_INPUT_UNREADABLE',
-      `${path.join(folder, configName)} is no configuration of a store: restore it from a copy`,
-    )
+    throw damaged(folder, 'is no configuration of a store')
   }
   return { format: 1, genesis, agent }
 }
@@ -84,6 +92,13 @@ export async function readConfig(folder: string): Promise<StoreConfig> {
 /** Writes a store's configuration, which makes the folder a store. */
 export async function writeConfig(folder: string, config: StoreConfig): Promise<void> {
   await writeDurably(path.join(folder, configName), `${JSON.stringify(config, null, 2)}\n`, 0o644)
+}
+
+function damaged(folder: string, what: string): HandoffError {
+  return new HandoffError(
+    'HSTORE_CONFIG_DAMAGED',
+    `${path.join(folder, configName)} ${what}: run hstore fsck`,
+  )
 }
 
 /** A folder that another user filled can hold anything: as git does, hstore does not work in it. */

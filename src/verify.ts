@@ -10,7 +10,7 @@ import {
   judgeStandings,
 } from './graph/judge.ts'
 import type { Counts, LoadedGraph } from './graph/loaded.ts'
-import { judgeIndexes } from './graph/judge-indexes.ts'
+import { judgeIndexes, planIndexes } from './graph/judge-indexes.ts'
 import { namesakesOf } from './graph/namesakes.ts'
 import { isOfNode } from './graph/node-entries.ts'
 import { scanStore } from './graph/scan.ts'
@@ -62,7 +62,8 @@ export async function verifyRefs(
 /** Verifies every block of the store, linked or not, and what the entries among them say. */
 export async function verifyAll(context: Context, full: boolean): Promise<VerifyReport> {
   const graph = await scanStore(context.db, marked(context, full))
-  return report(context, graph, await judgeIndexes(context, graph))
+  const { absent, odd } = judgeIndexes(await planIndexes(context.db, graph), graph)
+  return report(context, graph, [...absent, ...odd])
 }
 
 function marked(context: Context, full: boolean): (cid: CidText) => boolean {

@@ -14,11 +14,15 @@ export interface RowChange {
 export interface Change {
   readonly blocks: readonly Block[]
   readonly rows: readonly RowChange[]
+  /** Blocks to delete; one that is among `blocks` of a change in the same batch stays. */
+  readonly dropped?: readonly CidText[]
 }
 
 /** Several changes that go to disk in one batch. A later change of a row replaces an earlier one. */
 export interface WriteGroup {
   readonly blocks: ReadonlyMap<CidText, Uint8Array>
+  /** Deleted before `blocks` are written. */
+  readonly dropped: ReadonlySet<CidText>
   /** By database key; undefined deletes. */
   readonly rows: ReadonlyMap<string, readonly string[] | undefined>
 }
@@ -28,6 +32,7 @@ export type WriteGroupToDisk = (group: WriteGroup) => Promise<void>
 
 interface Generation extends WriteGroup {
   readonly blocks: Map<CidText, Uint8Array>
+  readonly dropped: Set<CidText>
   readonly rows: Map<string, readonly string[] | undefined>
   sizeBytes: number
   readonly done: Promise<void>
@@ -74,6 +79,7 @@ export class CommitQueue {
       generation.blocks.set(cid, bytes)
       generation.sizeBytes += bytes.length
     }
+    for (const cid of change.dropped ?? []) generation.dropped.add(cid)
     for (const { index, key, values } of change.rows) {
       generation.rows.set(rowKey(index, key), values)
       generation.sizeBytes += key.length
@@ -168,5 +174,13 @@ function newGeneration(): Generation {
   })
   // Whoever waits is told; a failure that nobody waits for yet is no unhandled one.
   done.catch(() => undefined)
-  return { blocks: new Map(), rows: new Map(), sizeBytes: 0, done, resolve, reject }
+  return {
+    blocks: new Map(),
+    dropped: new Set(),
+    rows: new Map(),
+    sizeBytes: 0,
+    done,
+    resolve,
+    reject,
+  }
 }

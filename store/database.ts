@@ -1,16 +1,20 @@
-import { lstat, readFile, realpath, readdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { readdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { AcknowledgedList, findLastAcknowledged } from './acknowledged.ts'
 import type { BlockReader } from './block-store.ts'
 import type { Change } from './commit.ts'
 import { StoreError } from './errors.ts'
 import { makeFolders } from './folders.ts'
-import { claimDatabase, findHolder, removeHolder, writeHolder } from './holder.ts'
+import { claimDatabase, isHeldElsewhere, removeHolder, writeHolder } from './holder.ts'
+import { KeptLogs, readDropped } from './kept-logs.ts'
 import type { IndexName } from './keyspace.ts'
-import { encodeRow, rowKey } from './keyspace.ts'
+import { blockKey, encodeRow, rowKey } from './keyspace.ts'
 import type { TextLevel } from './level-block-store.ts'
 import { LevelDatabase } from './level-database.ts'
-import { isAbsent, isLocked, storeErrorOf } from './level-errors.ts'
+import { isLocked, storeErrorOf } from './level-errors.ts'
+import type { Place } from './place.ts'
+import { findPlace } from './place.ts'
+import { assertWait, waitForDatabase } from './wait.ts'
 
 /** How a database is opened. */
 export interface OpenOptions {
@@ -66,6 +70,12 @@ export interface Database extends BlockReader, AsyncDisposable {
    */
   commit(change: Change): Promise<void>
 
+  /** How many changes were committed since the database was opened, whether they are on disk yet or not. */
+  readonly commits: number
+
+  /** Gives the room of what was deleted back to the file system. */
+  compact(): Promise<void>
+
   /** Resolves when all that was committed is on disk; rejects when a commit has failed. */
   flushed(): Promise<void>
   /** Resolves when nothing is on its way to disk. */
@@ -73,11 +83,6 @@ export interface Database extends BlockReader, AsyncDisposable {
 
   /** Waits until all is written, then lets the next process in. */
   close(): Promise<void>
-}
-
-interface Place {
-  readonly directory: string
-  readonly databasePath: string
 }
 
 // 16 MiB: a batch of 256 puts takes 46 µs each then, 73 µs with LevelDB's 4 MiB.
@@ -98,74 +103,49 @@ const formatRow = encodeRow(['1'])
  */
 export async function openDatabase(directory: string, options: OpenOptions): Promise<Database> {
   const { waitMs, create = false } = options
-  if (!Number.isFinite(waitMs) || waitMs < 0) {
-    throw new RangeError(`waitMs: wanted a finite number of milliseconds from 0 on, got ${waitMs}`)
-  }
-  if (create) await makeFolders(resolve(directory))
-  const place = await findPlace(resolve(directory))
-  const started = performance.now()
-  for (let attempt = 0; ; attempt++) {
-    const database = await tryOpen(place, create)
-    if (database !== undefined) return database
-    const waitedMs = performance.now() - started
-    if (waitedMs >= waitMs) throw busy(place.directory, waitedMs)
-    await sleep(Math.min(delayMs(attempt), waitMs - waitedMs))
-  }
+  assertWait(waitMs)
+  const folder = resolve(directory)
+  if (create) await makeFolders(folder)
+  const place = await findPlace(folder)
+  return waitForDatabase(folder, waitMs, () => tryOpen(place, create))
 }
 
-async function findPlace(directory: string): Promise<Place> {
-  const databasePath = join(directory, 'db')
-  try {
-    if ((await lstat(databasePath)).isDirectory()) {
-      await refuseLinks(directory, databasePath)
-      // LevelDB tells databases apart by the spelling of their path.
-      return { directory, databasePath: await realpath(databasePath) }
-    }
-  } catch (error) {
-    if (!isAbsent(error)) throw storeErrorOf(error, directory)
-  }
-  const message = `${directory}: there is no hstore store: make one with hstore init`
-  throw new StoreError('HSTORE_STORE_UNREADABLE', message)
-}
-
-/** LevelDB writes through links, so a store that somebody else packed could reach any file of the user's. */
-async function refuseLinks(directory: string, databasePath: string): Promise<void> {
-  for (const entry of await readdir(databasePath, { withFileTypes: true })) {
-    if (!entry.isFile()) throw foreign(join(databasePath, entry.name))
-  }
-  for (const name of ['artifacts', 'tmp']) {
-    const path = join(directory, name)
-    const found = await lstat(path).catch((error: unknown) => {
-      if (isAbsent(error)) return undefined
-      throw error
-    })
-    if (found?.isDirectory() === false) throw foreign(path)
-  }
-}
-
-function foreign(path: string): StoreError {
-  const message = `${path}: is no regular part of a store (a link?): do not use this store, clone it anew`
-  return new StoreError('HSTORE_STORE_UNREADABLE', message)
+/**
+ * Makes an empty database in a folder of its own, for what a rebuild finds. What is written to it is not on the list of
+ * acknowledged entries.
+ *
+ * @param directory - The store, for messages and artifacts.
+ */
+export async function makeDatabase(folder: string, directory: string): Promise<Database> {
+  const level = await openLevel(folder, true)
+  await settleFormat(level, directory, true)
+  return new LevelDatabase(level, directory, () => level.close())
 }
 
 /** Returns the open database, or undefined when somebody else holds it. */
 async function tryOpen(place: Place, create: boolean): Promise<Database | undefined> {
   const { directory, databasePath } = place
+  if (isHeldElsewhere(place)) return undefined
   try {
     const release = await claimDatabase(directory, databasePath)
     if (release === undefined) return undefined
     let level: TextLevel | undefined
+    let kept: KeptLogs | undefined
     try {
+      kept = new KeptLogs(place)
       level = await openLevel(databasePath, create)
       writeHolder(directory)
       await settleFormat(level, directory, create)
-      await refuseLoss(directory, databasePath)
+      await refuseLoss(level, place, kept)
+      kept.discard()
     } catch (error) {
+      kept?.discard()
       await level?.close()
       release()
       throw error
     }
-    return new LevelDatabase(level, directory, closerOf(level, directory, release))
+    const close = closerOf(level, directory, release)
+    return new LevelDatabase(level, directory, close, new AcknowledgedList(directory))
   } catch (error) {
     if (isLocked(error)) return undefined
     throw storeErrorOf(error, directory)
@@ -195,22 +175,29 @@ async function settleFormat(level: TextLevel, directory: string, create: boolean
     throw new StoreError('HSTORE_STORE_NEWER', message)
   }
   if (!create || (await level.keys({ limit: 1 }).all()).length > 0) {
-    const message = `${directory}: the database has lost rows: restore the store from a copy`
+    const message = `${directory}: the database has lost rows: run hstore fsck`
     throw new StoreError('HSTORE_STORE_DAMAGED', message)
   }
   await level.batch().put(formatKey, formatRow).write(durable)
 }
 
-/**
- * LevelDB leaves out what it can't read of its log, opens all the same and tells its own LOG, which begins anew with each
- * opening: so this is said once.
- */
-async function refuseLoss(directory: string, databasePath: string): Promise<void> {
-  const log = await readFile(join(databasePath, 'LOG'), 'latin1').catch(() => '')
-  const [, lost] = /dropping (\d+) bytes/.exec(log) ?? []
-  if (lost === undefined) return
-  const message = `${directory}: the database's log was damaged and ${lost} bytes of it are lost: what was put last may be gone, compare with a copy; the rest opens next time`
-  throw new StoreError('HSTORE_STORE_DAMAGED', message, { details: { lost: Number(lost) } })
+/** LevelDB opens all the same where it can't read its log whole, or where its latest writes are gone. */
+async function refuseLoss(level: TextLevel, place: Place, kept: KeptLogs): Promise<void> {
+  const { directory, databasePath } = place
+  const dropped = readDropped(databasePath)
+  if (dropped > 0) {
+    kept.salvage()
+    throw lossOf(directory, `${dropped} bytes of the database's log are damaged`, { dropped })
+  }
+  const cid = await findLastAcknowledged(directory)
+  if (cid === undefined || (await level.has(blockKey(cid)))) return
+  kept.salvage()
+  throw lossOf(directory, `entry ${cid} was acknowledged and is not in the database`, { cid })
+}
+
+function lossOf(directory: string, what: string, details: object): StoreError {
+  const message = `${directory}: ${what}: run hstore fsck`
+  return new StoreError('HSTORE_STORE_DAMAGED', message, { details: { ...details } })
 }
 
 function closerOf(level: TextLevel, directory: string, release: () => void): () => Promise<void> {
@@ -220,19 +207,4 @@ function closerOf(level: TextLevel, directory: string, release: () => void): () 
     await level.close()
     release()
   }
-}
-
-/** 3 to 40 ms, growing, half of it by chance, so that processes that wait together do not come back together. */
-function delayMs(attempt: number): number {
-  return Math.min(40, 3 * 1.4 ** attempt) * (0.5 + Math.random() / 2)
-}
-
-function busy(directory: string, waitedMs: number): StoreError {
-  const holder = findHolder(directory)
-  const who = holder === undefined ? 'another process' : `process ${holder}`
-  const waited = `${(waitedMs / 1000).toFixed(1)} s`
-  const message = `${directory} is held by ${who}, waited ${waited}: wait longer with --wait SECONDS, or let ${who} end`
-  return new StoreError('HSTORE_STORE_BUSY', message, {
-    details: { waitedMs: Math.round(waitedMs), ...(holder === undefined ? {} : { holder }) },
-  })
 }

@@ -1,6 +1,17 @@
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Place } from './place.ts'
 
 // On the global object, so that two copies of this module in one process see each other's claims.
 const claimsKey = Symbol.for('hstore.store.claims')
@@ -34,6 +45,31 @@ export async function claimDatabase(
 export function findHolder(directory: string): number | undefined {
   const pid = readPid(directory)
   return pid !== undefined && isAlive(pid) ? pid : undefined
+}
+
+/**
+ * Returns whether the process that the holder file names has the database open, as the system tells (Linux only). Its
+ * lock counts for nothing once somebody has deleted LevelDB's lock file: whoever came next would lock a new one, and two
+ * writers would destroy the log.
+ */
+export function isHeldElsewhere({ directory, databasePath }: Place): boolean {
+  const pid = readPid(directory)
+  if (pid === undefined || pid === process.pid) return false
+  const lockPath = join(databasePath, 'LOCK')
+  const folder = `/proc/${pid}/fd`
+  try {
+    return readdirSync(folder).some((name) => readlinkOr(join(folder, name)).startsWith(lockPath))
+  } catch {
+    return false
+  }
+}
+
+function readlinkOr(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
 }
 
 /** Writes this process's pid into the holder file, if the file system lets it: the file is for messages. */
@@ -87,7 +123,8 @@ function readStart(path: string): string {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Returns whether a process with this pid runs. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

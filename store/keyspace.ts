@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { CidText } from './cid-text.ts'
 
 /**
- * The indexes of a store: every row but the blocks. All of them but `meta` and `marks` can be rebuilt from blocks.
+ * The indexes of a store: every row but the blocks. All of them but the last four can be rebuilt from blocks.
  *
  * | index | key | values |
  * | --- | --- | --- |
@@ -13,13 +13,17 @@ import type { CidText } from './cid-text.ts'
  * | doubles | stream, name | the same as in `names`, where they are two or more |
  * | bodies | body CID | CIDs of the entries with that body, sorted |
  * | nodes | stream, entry CID | the node that the entry is part of, the body CID; absent where the entry is its own node |
+ * | collected | CID of a block that `gc` deleted | none |
+ * | made | entry CID | what proves that this user made the entry here |
  * | marks, meta | the caller's | the caller's |
  */
 export type IndexName =
   | 'bodies'
+  | 'collected'
   | 'doubles'
   | 'entries'
   | 'heads'
+  | 'made'
   | 'marks'
   | 'meta'
   | 'names'
@@ -81,6 +85,12 @@ export function entryPrefix(stream: string): string {
 export function parseEntryKey(key: string): { stream: string; seq: number; cid: CidText } {
   const [stream = '', seq = '', cid = ''] = key.split(separator)
   return { stream, seq: Number(seq), cid: cid as CidText }
+}
+
+/** Returns the entry that a database key of `entries` names; undefined for any other key. */
+export function entryOfKey(key: string): CidText | undefined {
+  if (!key.startsWith('!entries!')) return undefined
+  return key.slice(key.lastIndexOf(separator) + 1) as CidText
 }
 
 /** Returns the key of a signer's chain tips in `tips`. */

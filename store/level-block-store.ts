@@ -146,6 +146,6 @@ function scanned([rawKey, value]: readonly [Uint8Array, Uint8Array]): ScannedBlo
 }
 
 function corrupt(cid: CidText, place: string, cause?: unknown): StoreError {
-  const message = `${place}: the bytes of block ${cid} do not hash to it: put its document again, or restore the store from a copy`
+  const message = `${place}: the bytes of block ${cid} do not hash to it: put its document again; hstore fsck names all that is damaged`
   return new StoreError('HSTORE_BLOCK_CORRUPT', message, { details: { cid }, cause })
 }

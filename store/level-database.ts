@@ -1,5 +1,6 @@
 import type { AbstractChainedBatchWriteOptions } from 'abstract-level'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
+import type { AcknowledgedList } from './acknowledged.ts'
 import { HashedBlock } from './block.ts'
 import type { BlockRead, BlockReader, ScannedBlock } from './block-store.ts'
 import type { CidText } from './cid-text.ts'
@@ -8,7 +9,16 @@ import { CommitQueue } from './commit.ts'
 import type { Database, Row } from './database.ts'
 import { StoreError } from './errors.ts'
 import type { IndexName } from './keyspace.ts'
-import { blockKey, decodeRow, encodeRow, rowKey, rowRange, withoutSublevel } from './keyspace.ts'
+import {
+  blockKey,
+  blockRange,
+  decodeRow,
+  encodeRow,
+  entryOfKey,
+  rowKey,
+  rowRange,
+  withoutSublevel,
+} from './keyspace.ts'
 import type { TextLevel } from './level-block-store.ts'
 import { isSound, LevelBlockStore } from './level-block-store.ts'
 import { storeErrorOf } from './level-errors.ts'
@@ -21,6 +31,14 @@ const cacheLimit = 4 * 1024 * 1024
 const rowBatchSize = 256
 const rowBatchBytes = 256 * 1024
 
+interface Compacting {
+  compactRange(
+    start: Uint8Array,
+    end: Uint8Array,
+    options: { readonly keyEncoding: 'view' },
+  ): Promise<void>
+}
+
 /** A store's database over an open LevelDB or whatever else speaks abstract-level. */
 export class LevelDatabase implements Database {
   readonly directory: string
@@ -29,17 +47,26 @@ export class LevelDatabase implements Database {
   readonly #queue: CommitQueue
   readonly #blocks: BlockReader
   readonly #cache = new RowCache(cacheLimit)
+  readonly #acknowledged: AcknowledgedList | undefined
+  #commits = 0
   #closing: Promise<void> | undefined
 
   /**
    * @param level - Open.
    * @param directory - The store, for messages and artifacts.
    * @param closeLevel - Closes `level`; called once, when nothing is written any more.
+   * @param acknowledged - Told of each entry that is on disk.
    */
-  constructor(level: TextLevel, directory: string, closeLevel: () => Promise<void>) {
+  constructor(
+    level: TextLevel,
+    directory: string,
+    closeLevel: () => Promise<void>,
+    acknowledged?: AcknowledgedList,
+  ) {
     this.directory = directory
     this.#level = level
     this.#closeLevel = closeLevel
+    this.#acknowledged = acknowledged
     this.#queue = new CommitQueue(
       (group) => this.#write(group),
       (group, failed) => this.#settle(group, failed),
@@ -91,7 +118,23 @@ export class LevelDatabase implements Database {
         return Promise.reject(new StoreError('HSTORE_BLOCK_CORRUPT', message, { details: { cid } }))
       }
     }
+    this.#commits += 1
     return this.#queue.add(change)
+  }
+
+  get commits(): number {
+    return this.#commits
+  }
+
+  async compact(): Promise<void> {
+    this.#assertOpen()
+    await this.settled()
+    const { gte, lt } = blockRange()
+    try {
+      if (canCompact(this.#level)) await this.#level.compactRange(gte, lt, { keyEncoding: 'view' })
+    } catch (error) {
+      throw storeErrorOf(error, this.directory)
+    }
   }
 
   flushed(): Promise<void> {
@@ -145,12 +188,14 @@ export class LevelDatabase implements Database {
   async #write(group: WriteGroup): Promise<void> {
     const batch = this.#level.batch()
     try {
+      for (const cid of group.dropped) batch.del(blockKey(cid))
       for (const [cid, bytes] of group.blocks) batch.put(blockKey(cid), asBytes(bytes), asView)
       for (const [key, values] of group.rows) {
         if (values === undefined) batch.del(key)
         else batch.put(key, encodeRow(values))
       }
       await batch.write(durable)
+      this.#acknowledged?.add(entriesIn(group))
     } catch (error) {
       throw storeErrorOf(error, this.directory)
     } finally {
@@ -176,12 +221,13 @@ export class LevelDatabase implements Database {
   #decode(fullKey: string, text: string): readonly string[] {
     const values = decodeRow(text)
     if (values !== undefined) return values
-    const message = `${this.directory}: the row ${JSON.stringify(fullKey)} is damaged: restore the store from a copy`
+    const message = `${this.directory}: the row ${JSON.stringify(fullKey)} is damaged: run hstore fsck`
     throw new StoreError('HSTORE_STORE_DAMAGED', message)
   }
 
   async #close(): Promise<void> {
     await this.settled()
+    this.#acknowledged?.close()
     await this.#closeLevel()
   }
 
@@ -192,4 +238,19 @@ export class LevelDatabase implements Database {
   #closed(): TypeError {
     return new TypeError(`${this.directory}: the database is closed`)
   }
+}
+
+/** Only LevelDB itself has files to make smaller. */
+function canCompact(level: object): level is Compacting {
+  return 'compactRange' in level
+}
+
+/** The entries that a group adds, in its order. */
+function entriesIn({ rows }: WriteGroup): CidText[] {
+  const cids: CidText[] = []
+  for (const [key, values] of rows) {
+    const cid = values === undefined ? undefined : entryOfKey(key)
+    if (cid !== undefined) cids.push(cid)
+  }
+  return cids
 }

@@ -51,7 +51,7 @@ function judge(reason: string): readonly [StoreErrorCode, string] {
   if (exhausted.test(reason)) {
     return ['HSTORE_STORE_UNREADABLE', 'the system is short of files or memory: try again']
   }
-  return ['HSTORE_STORE_DAMAGED', 'the store is damaged: restore it from a copy']
+  return ['HSTORE_STORE_DAMAGED', 'the store is damaged: run hstore fsck']
 }
 
 /** The innermost reason on one line, with the code in front where the message does not hold it. */

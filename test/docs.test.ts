@@ -13,7 +13,7 @@ import { makeSharedFolder } from './support/store.ts'
 import type { Shell } from './support/transcript.ts'
 import { codeFences, isShown, parseTranscript, runCommand } from './support/transcript.ts'
 
-const pages = ['README.md', 'docs/cli.md', 'docs/trust.md'] as const
+const pages = ['README.md', 'docs/cli.md', 'docs/recovery.md', 'docs/trust.md'] as const
 
 function read(file: string): string {
   return readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), 'utf8')
@@ -116,6 +116,10 @@ describe('docs/cli.md', () => {
       await printed(`hstore heads --json`),
       await printed('hstore roster show --json'),
       await printed('hstore validate r0001.json --json'),
+      await printed('hstore status --json'),
+      await printed('hstore stats --json'),
+      await printed('hstore fsck --json'),
+      await printed('hstore gc --json'),
     ]
     for (const { schema, ...keys } of documents) {
       const row = page

@@ -20,6 +20,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_AGENT_NEEDED: exits.trust,
   HSTORE_AUTHOR_MISMATCH: exits.trust,
   HSTORE_BODY_INVALID: exits.usage,
+  HSTORE_CONFIG_DAMAGED: exits.damage,
   HSTORE_CONTRACT_BROKEN: exits.no,
   HSTORE_ENTRY_INVALID: exits.damage,
   HSTORE_ENTRY_UNTRUSTED: exits.damage,

@@ -7,7 +7,7 @@ export type VerbRow = readonly [name: string, description: string, choices?: rea
 export interface VerbSpec {
   readonly name: string
   /** Where `hstore --help` lists the verb; under «More» when absent. */
-  readonly group?: 'Set up' | 'Hand over' | 'Look' | 'Check'
+  readonly group?: 'Set up' | 'Hand over' | 'Look' | 'Check' | 'Upkeep'
   /** One line without a full stop. */
   readonly summary: string
   /** Paragraphs that follow the summary in the verb's own help and man page. */
@@ -256,5 +256,34 @@ export const verbs: readonly VerbSpec[] = [
     example: 'hstore completion bash > ~/.local/share/bash-completion/completions/hstore',
     args: [['<shell>', 'bash, zsh or fish', ['bash', 'zsh', 'fish']]],
     load: async () => (await import('./verbs/completion.ts')).completion,
+  },
+  {
+    name: 'status',
+    group: 'Look',
+    summary: 'Show heads, forks, what does not count, and damage seen',
+    example: 'hstore status',
+    load: async () => (await import('./verbs/status.ts')).status,
+  },
+  {
+    name: 'stats',
+    group: 'Upkeep',
+    summary: 'Count what the store holds',
+    example: 'hstore stats',
+    load: async () => (await import('./verbs/stats.ts')).stats,
+  },
+  {
+    name: 'fsck',
+    group: 'Upkeep',
+    summary: 'Check every block, link, index and artifact, whatever state the store is in',
+    example: 'hstore fsck --rebuild',
+    options: [['--rebuild', 'put right what can be: indexes, the database, the configuration']],
+    load: async () => (await import('./verbs/fsck.ts')).fsck,
+  },
+  {
+    name: 'gc',
+    group: 'Upkeep',
+    summary: 'Delete what no entry needs',
+    example: 'hstore gc',
+    load: async () => (await import('./verbs/gc.ts')).gc,
   },
 ]

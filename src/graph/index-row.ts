@@ -38,7 +38,7 @@ export function assertInRow(row: IndexRow, entry: Entry): void {
   if (isInRow(row, entry)) return
   throw new StoreError(
     'HSTORE_STORE_DAMAGED',
-    `the index ${row.index} names ${entry.cid}, which does not belong there: the store was changed or damaged, restore it from a copy`,
+    `the index ${row.index} names ${entry.cid}, which does not belong there: the store was changed or damaged, run hstore fsck`,
     { details: { cid: entry.cid } },
   )
 }

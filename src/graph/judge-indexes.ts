@@ -1,8 +1,9 @@
 import type { CidText } from '../../store/cid-text.ts'
+import type { RowChange } from '../../store/commit.ts'
+import type { Database } from '../../store/database.ts'
 import { planAll } from '../../store/indexes.ts'
 import type { IndexName } from '../../store/keyspace.ts'
 import { parseEntryKey } from '../../store/keyspace.ts'
-import type { Context } from '../context.ts'
 import { rowOf } from '../entry/row.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
@@ -18,34 +19,44 @@ const derived: readonly IndexName[] = [
   'tips',
 ]
 
-/**
- * Returns where the indexes are not what the entries give. They are derived from blocks, so a difference is damage: a
- * missing row would hide an entry, a head or an equivocation. Rows that only tell of a damaged block are not named twice.
- */
-export async function judgeIndexes(context: Context, graph: LoadedGraph): Promise<Finding[]> {
-  const expected = new Map<string, readonly string[]>()
-  for (const { index, key, values } of planAll([...graph.entries.values()].map(rowOf))) {
-    if (values !== undefined) expected.set(`${index}!${key}`, values)
-  }
-  const findings: Finding[] = []
-  const differing: [index: string, key: string][] = []
+/** Returns the changes that make the indexes what the entries give: none where they are. */
+export async function planIndexes(db: Database, graph: LoadedGraph): Promise<readonly RowChange[]> {
+  const expected = new Map<string, RowChange>()
+  for (const row of planAll([...graph.entries.values()].map(rowOf)))
+    expected.set(`${row.index}!${row.key}`, row)
+  const changes: RowChange[] = []
   for (const index of derived) {
-    for await (const rows of context.db.rowBatches(index, '')) {
+    for await (const rows of db.rowBatches(index, '')) {
       for (const { key, values } of rows) {
         const wanted = expected.get(`${index}!${key}`)
         expected.delete(`${index}!${key}`)
-        if (wanted !== undefined && sameValues(wanted, values)) continue
-        if (index === 'entries' && wanted === undefined) findings.push(...judgeAbsent(graph, key))
-        else differing.push([index, key])
+        if (wanted === undefined) changes.push({ index, key, values: undefined })
+        else if (!sameValues(wanted.values ?? [], values)) changes.push(wanted)
       }
     }
   }
-  for (const name of expected.keys()) {
-    const at = name.indexOf('!')
-    differing.push([name.slice(0, at), name.slice(at + 1)])
-  }
-  const isDamaged = graph.damage.some(({ severity }) => severity === 'error')
-  return isDamaged ? findings : [...findings, ...differing.map(([index, key]) => odd(index, key))]
+  return [...changes, ...expected.values()]
+}
+
+/** What is wrong with the indexes of a store. */
+export interface IndexFaults {
+  /** Entries that an index names and the store does not hold. */
+  readonly absent: readonly Finding[]
+  /** Rows that differ from what the entries give. */
+  readonly odd: readonly Finding[]
+}
+
+/**
+ * Returns what is wrong where the indexes are to be changed. They are derived from blocks, so a difference is damage: a
+ * missing row would hide an entry, a head or an equivocation. Rows that only tell of a damaged block are not named twice.
+ */
+export function judgeIndexes(changes: readonly RowChange[], graph: LoadedGraph): IndexFaults {
+  const isAbsent = ({ index, values }: RowChange): boolean =>
+    index === 'entries' && values === undefined
+  const absent = changes.filter(isAbsent).flatMap(({ key }) => judgeAbsent(graph, key))
+  if (graph.damage.some(({ severity }) => severity === 'error')) return { absent, odd: [] }
+  const odd = changes.filter((change) => !isAbsent(change))
+  return { absent, odd: odd.map(({ index, key }) => oddRow(index, key)) }
 }
 
 /** A row of an entry whose block is not among the sound ones: named here, unless its damage was. */
@@ -55,13 +66,13 @@ function judgeAbsent(graph: LoadedGraph, key: string): Finding[] {
   return [finding('HS1001', 'an index names this entry, and the store does not hold it', { cid })]
 }
 
-function odd(index: string, key: string): Finding {
+function oddRow(index: string, key: string): Finding {
   const cid = key.split('\u0000').find((part) => part.startsWith('bagu')) as CidText | undefined
   const place = cid === undefined ? {} : { cid }
   const what = key.split('\u0000').join(' ')
   return finding(
     'HS1008',
-    `the index ${index} of ${what} is not what the entries give: restore the store from a copy`,
+    `the index ${index} of ${what} is not what the entries give: run hstore fsck --rebuild`,
     place,
   )
 }

@@ -34,11 +34,15 @@ export class ArgumentError extends HstoreError<'HSTORE_ARGUMENT_INVALID'> {
 }
 
 /** Throws `HSTORE_ARGUMENT_INVALID` when a public door is given another type than it asks for. */
-export function assertArgument(name: string, value: unknown, wanted: 'object' | 'string'): void {
+export function assertArgument(
+  name: string,
+  value: unknown,
+  wanted: 'number' | 'object' | 'string',
+): void {
   if (typeof value === wanted && value !== null) return
   const got = value === null ? 'null' : typeof value
   throw new ArgumentError(
-    `${name}: wanted ${wanted === 'object' ? 'an object' : 'a string'}, got ${got}`,
+    `${name}: wanted ${wanted === 'object' ? 'an' : 'a'} ${wanted}, got ${got}`,
   )
 }
 

@@ -90,7 +90,8 @@ function planOf(context: Context, draft: Draft, { did }: Signer): Plan | Unread 
 function tryAppend(context: Context, draft: Draft, signer: Signer): Unread | Begun {
   const plan = planOf(context, draft, signer)
   if (plan instanceof Unread) return plan
-  if ('same' in plan) return { entry: plan.same, isNew: false, written: context.db.flushed() }
+  if ('same' in plan)
+    return { entry: plan.same, isNew: false, written: heal(context, draft, plan.same) }
   const tips = entriesIn(context, { index: 'tips', stream: draft.stream, signer: signer.did })
   if (tips instanceof Unread) return tips
   assertLinks(plan)
@@ -100,10 +101,25 @@ function tryAppend(context: Context, draft: Draft, signer: Signer): Unread | Beg
   )
   const written = context.db.commit({
     blocks: [block, draft.body, ...blocksOf(draft)],
-    rows: planRows((index, key) => context.db.readRow(index, key), rowOf(entry)),
+    rows: [
+      ...planRows((index, key) => context.db.readRow(index, key), rowOf(entry)),
+      context.marks.madeRow(entry.cid),
+    ],
   })
   context.recent.set(entry.cid, entry)
   return { entry, isNew: true, written }
+}
+
+/** Nothing is said to be stored that isn't: what damage has taken of the entry is written again. */
+async function heal(context: Context, draft: Draft, same: Entry): Promise<void> {
+  const needed = new Set([same.body, same.source])
+  if (same.artifacts !== undefined && same.artifacts === draft.artifacts?.cid) {
+    for (const { cid } of [draft.artifacts, ...draft.blocks]) needed.add(cid)
+  }
+  const given = [draft.body, ...blocksOf(draft)].filter(({ cid }) => needed.has(cid))
+  const reads = await context.db.getMany(given.map(({ cid }) => cid))
+  const blocks = given.filter((_, i) => reads[i]?.state !== 'ok')
+  await (blocks.length > 0 ? context.db.commit({ blocks, rows: [] }) : context.db.flushed())
 }
 
 function assertLinks({

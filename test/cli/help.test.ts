@@ -59,7 +59,15 @@ describe('hstore --help', () => {
     const { out } = await runCli(['--help'])
     for (const { name } of verbs) expect(out.match(new RegExp(`^  ${name} `, 'gm'))).toHaveLength(1)
     const headings = out.match(/^[A-Z][a-z ]+:$/gm)
-    expect(headings).toEqual(['Options:', 'Set up:', 'Hand over:', 'Look:', 'Check:', 'More:'])
+    expect(headings).toEqual([
+      'Options:',
+      'Set up:',
+      'Hand over:',
+      'Look:',
+      'Check:',
+      'Upkeep:',
+      'More:',
+    ])
     expect(await runCli(['help'])).toMatchObject({ exit: 0, out, err: '' })
   })
 

@@ -286,11 +286,11 @@ describe('a store', () => {
     const file = path.join(store.store, 'config.json')
     const config = await readFile(file, 'utf8')
     const cases: readonly (readonly [text: string, exit: number])[] = [
-      ['', 2],
-      ['{}', 2],
+      ['', 5],
+      ['{}', 5],
       [config.replace('"format": 1', '"format": 2'), 9],
       [config.replace(store.genesis, `baguqeera${'a'.repeat(52)}`), 4],
-      [config.replace(store.genesis, 'constructor'), 2],
+      [config.replace(store.genesis, 'constructor'), 5],
     ]
     for (const [text, exit] of cases) {
       await writeFile(file, text)
@@ -301,7 +301,7 @@ describe('a store', () => {
     await expectRefused(store, ['verify', '--all'], {
       exit: 5,
       code: 'HSTORE_STORE_DAMAGED',
-      names: ['restore it from a copy'],
+      names: ['run hstore fsck'],
     })
   })
 })

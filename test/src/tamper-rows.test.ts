@@ -42,7 +42,7 @@ async function setRow(to: TestStore, key: string, values: readonly string[]): Pr
 describe('rows that do not follow from the blocks', () => {
   it('are named by verify --all, whichever index they are of', async () => {
     const { rows } = await readRaw(store)
-    const derived = [...rows].filter(([key]) => !/^!(?:marks|meta)!/.test(key))
+    const derived = [...rows].filter(([key]) => !/^!(?:made|marks|meta)!/.test(key))
     expect(new Set(derived.map(([key]) => key.split('!')[1]))).toEqual(
       new Set(['bodies', 'entries', 'heads', 'names', 'nodes', 'tips']),
     )

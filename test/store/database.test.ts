@@ -10,7 +10,7 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
@@ -86,7 +86,7 @@ describe('openDatabase', () => {
       await expect(openDatabase(directory, options)).rejects.toMatchObject(damaged)
       await rm(current)
       await expect(openDatabase(directory, options)).rejects.toMatchObject(damaged)
-      await expect(openDatabase(directory, options)).rejects.toThrow('restore it from a copy')
+      await expect(openDatabase(directory, options)).rejects.toThrow('run hstore fsck')
       await copyFile(join(directory, 'kept'), current)
       await withLevel(directory, (level) =>
         level.batch([
@@ -100,7 +100,7 @@ describe('openDatabase', () => {
 })
 
 describe('a log that was damaged', () => {
-  it('is told once, with how much of it is lost', async () => {
+  it('is refused until it is rebuilt, and its files are kept', async () => {
     const directory = await makeStore()
     const database = await openDatabase(directory, oneTry)
     for (const key of ['a', 'b', 'c']) {
@@ -116,11 +116,56 @@ describe('a log that was damaged', () => {
     const bytes = await readFile(log)
     bytes[bytes.length - 3]! ^= 4
     await writeFile(log, bytes)
-    const opened = openDatabase(directory, oneTry)
-    await expect(opened).rejects.toMatchObject({ code: 'HSTORE_STORE_DAMAGED' })
-    await expect(opened).rejects.toThrow(/\d+ bytes of it are lost/)
-    await using again = await openDatabase(directory, oneTry)
-    expect([again.readRow('meta', 'a'), again.readRow('meta', 'c')]).toEqual([['a'], undefined])
+    const damaged = { code: 'HSTORE_STORE_DAMAGED', details: { dropped: expect.any(Number) } }
+    await expect(openDatabase(directory, oneTry)).rejects.toMatchObject(damaged)
+    await expect(openDatabase(directory, oneTry)).rejects.toThrow('fsck --rebuild')
+    expect(await readFile(join(directory, 'salvage', '1', basename(log)))).toEqual(bytes)
+  })
+
+  it('keeps nothing of an opening that went well, or was killed while it went well', async () => {
+    const directory = await makeStore()
+    await writeRow(directory)
+    await mkdir(join(directory, 'kept-999999999'))
+    await writeFile(join(directory, 'kept-999999999', '000003.log'), 'x')
+    await (await openDatabase(directory, oneTry)).close()
+    expect(await readdir(directory)).toEqual(['artifacts', 'db', 'tmp'])
+  })
+
+  it('that lacks the entry that was acknowledged last is refused each time', async () => {
+    const directory = await makeStore()
+    await writeRow(directory)
+    const cid = `baguqeera${'a'.repeat(52)}`
+    await writeFile(join(directory, 'acknowledged'), `${cid}\n`)
+    for (let i = 0; i < 2; i++) {
+      await expect(openDatabase(directory, oneTry)).rejects.toMatchObject({
+        code: 'HSTORE_STORE_DAMAGED',
+      })
+    }
+  })
+
+  it.each(['', '\0'.repeat(100), 'no cid\n', '\n\n'])(
+    'has nothing to do with a list of acknowledged entries that holds %j',
+    async (text) => {
+      const directory = await makeStore()
+      await writeFile(join(directory, 'acknowledged'), text)
+      await (await openDatabase(directory, oneTry)).close()
+    },
+  )
+})
+
+describe('a lock file that was deleted', () => {
+  it('lets nobody in while the process that held it runs', async () => {
+    const directory = await makeStore()
+    const holder = startStoreProcess('hold', directory)
+    await holder.said(1)
+    await rm(join(directory, 'db', 'LOCK'))
+    const opened = openDatabase(directory, { waitMs: 50 })
+    await expect(opened).rejects.toMatchObject({ details: { holder: holder.pid } })
+    const other = startStoreProcess('try', directory)
+    await other.ended
+    expect(other.lines).toEqual(['HSTORE_STORE_BUSY'])
+    await holder.kill()
+    await (await openDatabase(directory, oneTry)).close()
   })
 })
 
@@ -296,6 +341,11 @@ async function makeStore(): Promise<string> {
   const directory = await makeTempFolder()
   await (await openDatabase(directory, { waitMs: 0, create: true })).close()
   return directory
+}
+
+async function writeRow(directory: string): Promise<void> {
+  await using database = await openDatabase(directory, oneTry)
+  await database.commit({ blocks: [], rows: [{ index: 'meta', key: 'k', values: ['v'] }] })
 }
 
 async function withLevel(

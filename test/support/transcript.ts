@@ -1,4 +1,4 @@
-import { cp, readFile } from 'node:fs/promises'
+import { cp, readdir, readFile, truncate } from 'node:fs/promises'
 import path from 'node:path'
 import type { Io } from '../../src/cli/io.ts'
 import { main } from '../../src/cli/program.ts'
@@ -75,7 +75,7 @@ export function isShown(printed: string, shown: readonly string[]): boolean {
 
 /**
  * Runs one command: `hstore …` in process, `name=$(hstore …)` to keep what it prints on stdout, and as much of a shell
- * as walk-throughs need (`cd`, `cp -r`, `cat`, `export`). `$name` is replaced, `#` begins a comment.
+ * as walk-throughs need (`cd`, `cp -r`, `cat`, `truncate -s`, `export`). `$name` is replaced, `#` begins a comment.
  */
 export async function runCommand(shell: Shell, command: string): Promise<Ran> {
   const assigned = /^([a-z_]+)=\$\((.*)\)$/.exec(command)
@@ -119,22 +119,50 @@ function ended(printed: string): string {
   return printed === '' || printed.endsWith('\n') ? printed : `${printed}\n`
 }
 
+type BuiltIn = (shell: Shell, io: Io, args: readonly string[]) => Promise<void>
+
+function at({ cwd }: Shell, file: string | undefined): string {
+  return path.resolve(cwd, file ?? '')
+}
+
+const builtIns: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
+  ['cat', async (shell, io, [file]) => io.out(await readFile(at(shell, file)))],
+  [
+    'cd',
+    async (shell, _io, [folder]) => {
+      shell.cwd = at(shell, folder)
+    },
+  ],
+  ['cp', (shell, _io, [, from, to]) => cp(at(shell, from), at(shell, to), { recursive: true })],
+  [
+    'export',
+    async ({ env }, _io, [word = '']) => {
+      const [name = '', value = ''] = word.split('=')
+      env[name] = value
+    },
+  ],
+  ['truncate', (shell, _io, [, size, file]) => truncateAll(at(shell, file), Number(size))],
+])
+
 async function builtIn(
   shell: Shell,
   io: Io,
   program: string | undefined,
   args: readonly string[],
 ): Promise<number> {
-  const [first = '', second = '', third = ''] = args
-  const at = (file: string): string => path.resolve(shell.cwd, file)
-  if (program === 'cd') shell.cwd = at(first)
-  else if (program === 'cp' && first === '-r') await cp(at(second), at(third), { recursive: true })
-  else if (program === 'cat') await io.out(await readFile(at(first)))
-  else if (program === 'export') {
-    const [name = '', value = ''] = first.split('=')
-    shell.env[name] = value
-  } else throw new Error(`no command of a transcript: ${program}`)
+  const found = builtIns.get(program ?? '')
+  if (found === undefined) throw new Error(`no command of a transcript: ${program}`)
+  await found(shell, io, args)
   return 0
+}
+
+/** Cuts the file that a path names to a size, or those of a folder that end as it says after an asterisk. */
+async function truncateAll(file: string, sizeBytes: number): Promise<void> {
+  const [before = '', end] = path.basename(file).split('*')
+  const folder = path.dirname(file)
+  const names = end === undefined ? [before] : await readdir(folder)
+  for (const name of names.filter((name) => name.endsWith(end ?? before)))
+    await truncate(path.join(folder, name), sizeBytes)
 }
 
 /** Splits into words at spaces; quotes keep them together, double ones replace variables as no quotes do. */

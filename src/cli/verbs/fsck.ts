@@ -1,0 +1,29 @@
+import { fsckStore } from '../../open-store.ts'
+import type { Verb } from '../program.ts'
+import { findingLine, jsonLine, plain } from '../render.ts'
+import { namedStore, waitMs } from '../settings.ts'
+
+/** `hstore fsck`: everything that can be checked without trusting anybody; with --rebuild, puts right what can be. */
+export const fsck: Verb = async (io, _args, options) => {
+  const { exit, ...report } = await fsckStore({
+    store: namedStore(io, options),
+    cwd: io.cwd,
+    waitMs: waitMs(options),
+    rebuild: options['rebuild'] === true,
+  })
+  if (options.json === true) {
+    await io.out(jsonLine('fsck', report))
+    return exit
+  }
+  for (const one of report.mended) await io.out(`mended: ${findingLine(one)}\n`)
+  for (const one of report.findings) await io.out(`${findingLine(one)}\n`)
+  const { entries, blocks, signatures, artifacts } = report.checked
+  const counts = `${entries} entries, ${blocks} blocks, ${signatures} signatures, ${artifacts} artifacts`
+  await io.out(`${report.ok ? 'ok' : 'not ok'} (${counts})\n`)
+  if (!report.ok && options['rebuild'] !== true) {
+    io.err('hstore fsck --rebuild puts right what can be put right\n')
+  }
+  if (report.kept !== null) io.err(`the damaged database is kept in ${plain(report.kept)}\n`)
+  io.err(`not checked: ${report.notMade.join(', ')}\n`)
+  return exit
+}

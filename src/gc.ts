@@ -1,0 +1,121 @@
+import { readAcknowledged } from '../store/acknowledged.ts'
+import { listArtifactFiles } from '../store/artifacts.ts'
+import { decodeForm } from '../store/canonical.ts'
+import type { CidText } from '../store/cid-text.ts'
+import { codecOf } from '../store/cid-text.ts'
+import type { Database } from '../store/database.ts'
+import { StoreError } from '../store/errors.ts'
+import type { Leftover } from '../store/leftovers.ts'
+import { findLeftover, listTemporaryFiles, removeLeftover } from '../store/leftovers.ts'
+import { linksIn } from '../store/links.ts'
+import { looksLikeEntry } from './entry/decode.ts'
+
+/** What `gc` took away. */
+export interface GcReport {
+  /** Blocks that no entry needs. */
+  readonly blocks: number
+  /** Files of artifacts that no entry needs. */
+  readonly artifacts: number
+  /** Files that puts left when they were killed. */
+  readonly temporary: number
+  readonly sizeBytes: number
+  /** Files that nothing needs and that are younger than a day: a put may be about to need them. */
+  readonly spared: number
+}
+
+/** What a scan of the blocks says of them. */
+interface Reached {
+  /** Every CID that is an entry or that one leads to. */
+  readonly needed: ReadonlySet<CidText>
+  /** Blocks that are not among them, with their sizes. */
+  readonly loose: ReadonlyMap<CidText, number>
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+const maxScans = 5
+
+/**
+ * Deletes blocks and artifact files that no entry leads to, and what killed puts left behind. Entries stay, whatever
+ * they are worth. Safe beside puts: of other processes, since the database is held; of this one, since blocks are
+ * deleted only where nothing was committed since they were looked at, and files only when they are a day old.
+ *
+ * @param nowMs - The time, in ms since 1970.
+ * @throws {StoreError} `HSTORE_STORE_DAMAGED` when a block is damaged or an acknowledged entry is lost: what nothing
+ * leads to may be all that is left of something. `HSTORE_STORE_BUSY` when puts of this process leave no moment for it.
+ */
+export async function collectGarbage(db: Database, nowMs: number): Promise<GcReport> {
+  const { needed, loose } = await dropBlocks(db)
+  const old = (file: Leftover): boolean => nowMs - file.changedMs >= dayMs
+  const files = await looseFiles(db.directory, needed)
+  const temporary: Leftover[] = []
+  for await (const file of listTemporaryFiles(db.directory)) temporary.push(file)
+  const removed = [...files, ...temporary].filter(old)
+  for (const file of removed) await removeLeftover(file)
+  const sizes = [...loose.values(), ...removed.map(({ sizeBytes }) => sizeBytes)]
+  return {
+    blocks: loose.size,
+    artifacts: files.filter(old).length,
+    temporary: temporary.filter(old).length,
+    sizeBytes: sizes.reduce((sum, size) => sum + size, 0),
+    spared: files.length + temporary.length - removed.length,
+  }
+}
+
+async function dropBlocks(db: Database): Promise<Reached> {
+  for (let scans = 0; scans < maxScans; scans++) {
+    const before = db.commits
+    const reached = await reach(db)
+    if (db.commits !== before) continue
+    const dropped = [...reached.loose.keys()]
+    if (dropped.length === 0) return reached
+    // so that a repair of the database, which may find them again, does not bring them back
+    const rows = dropped.map((key) => ({ index: 'collected' as const, key, values: [] }))
+    await db.commit({ blocks: [], rows, dropped })
+    await db.compact()
+    return reached
+  }
+  const message = `${db.directory}: puts go on all the time: collect when there are none`
+  throw new StoreError('HSTORE_STORE_BUSY', message)
+}
+
+async function reach(db: Database): Promise<Reached> {
+  const links = new Map<CidText, readonly CidText[]>()
+  const sizes = new Map<CidText, number>()
+  const entries: CidText[] = []
+  for await (const blocks of db.scanBatches()) {
+    for (const { cid, bytes, sound, key } of blocks) {
+      if (cid === undefined || !sound) throw damaged(db, `the block ${key} is damaged`)
+      sizes.set(cid, bytes.length)
+      if (codecOf(cid) === 'raw') continue
+      const { form } = decodeForm(bytes)
+      links.set(cid, linksIn(form))
+      if (looksLikeEntry(form)) entries.push(cid)
+    }
+  }
+  await assertNoneLost(db, sizes)
+  const needed = new Set(entries)
+  for (const cid of needed) for (const link of links.get(cid) ?? []) needed.add(link)
+  const loose = [...sizes].filter(([cid]) => !needed.has(cid))
+  return { needed, loose: new Map(loose) }
+}
+
+async function assertNoneLost(db: Database, held: ReadonlyMap<CidText, unknown>): Promise<void> {
+  for await (const cid of readAcknowledged(db.directory)) {
+    if (!held.has(cid)) throw damaged(db, `entry ${cid} was acknowledged and is lost`)
+  }
+}
+
+function damaged({ directory }: Database, what: string): StoreError {
+  const message = `${directory}: ${what}: nothing was collected; run hstore fsck first`
+  return new StoreError('HSTORE_STORE_DAMAGED', message)
+}
+
+/** A file whose name is no CID is not ours to remove. */
+async function looseFiles(directory: string, needed: ReadonlySet<CidText>): Promise<Leftover[]> {
+  const files: Leftover[] = []
+  for await (const { cid, path } of listArtifactFiles(directory)) {
+    const file = cid === undefined || needed.has(cid) ? undefined : await findLeftover(path)
+    if (file !== undefined) files.push(file)
+  }
+  return files
+}

@@ -1,0 +1,119 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { makeFolder } from '../src/kernel/files.ts'
+import type { CidText } from './cid-text.ts'
+import { isCidText } from './cid-text.ts'
+import { syncFolder } from './folders.ts'
+import { codeOf, isAbsent, storeErrorOf } from './level-errors.ts'
+
+/*
+ * A plain list, beside the database, of the entries that were acknowledged: one CID a line, in the order in which they
+ * reached the disk. It is a witness: LevelDB can lose its latest writes to damage without a word, and then this list
+ * says so and names them. It is never needed to read a store, and is made anew from the blocks when it is lost.
+ */
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const tailBytes = 4096
+
+/** Returns where the list lies. */
+export function acknowledgedPath(directory: string): string {
+  return join(directory, 'acknowledged')
+}
+
+/** Adds to the list; opened at the first addition. */
+export class AcknowledgedList {
+  readonly #path: string
+  #descriptor: number | undefined
+  #isTorn = false
+
+  constructor(directory: string) {
+    this.#path = acknowledgedPath(directory)
+  }
+
+  /**
+   * Adds entries that are on disk. Not synced: the entries are safe by themselves, and a list that lacks some of them
+   * says less, never something wrong. So a list that can't be written is no reason to refuse what is written.
+   */
+  add(cids: readonly CidText[]): void {
+    if (cids.length === 0) return
+    const text = `${this.#isTorn ? '\n' : ''}${cids.join('\n')}\n`
+    try {
+      this.#descriptor ??= openSync(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
+      this.#isTorn = writeSync(this.#descriptor, text) < text.length
+    } catch {
+      this.#isTorn = true
+    }
+  }
+
+  close(): void {
+    if (this.#descriptor === undefined) return
+    closeSync(this.#descriptor)
+    this.#descriptor = undefined
+  }
+}
+
+/** Returns the entry that was acknowledged last, as the list has it; undefined where it has none. */
+export async function findLastAcknowledged(directory: string): Promise<CidText | undefined> {
+  const handle = await openList(directory)
+  if (handle === undefined) return undefined
+  try {
+    const { size } = await handle.stat()
+    const from = Math.max(0, size - tailBytes)
+    const buffer = Buffer.alloc(Math.min(size, tailBytes))
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, from)
+    return buffer.toString('latin1', 0, bytesRead).split('\n').findLast(isCidText)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Yields what the list holds, in its order; lines that are no CID are passed over. */
+export async function* readAcknowledged(directory: string): AsyncGenerator<CidText> {
+  const handle = await openList(directory)
+  if (handle === undefined) return
+  for await (const line of handle.readLines({ encoding: 'latin1' })) if (isCidText(line)) yield line
+}
+
+/** Writes the list anew, so that a crash leaves the old one or the new one. */
+export async function writeAcknowledged(directory: string, cids: Iterable<CidText>): Promise<void> {
+  const path = acknowledgedPath(directory)
+  const temporary = join(directory, 'tmp', randomUUID())
+  await makeFolder(dirname(temporary), 0o700)
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    for (const lines of linesOf(cids)) await handle.writeFile(lines)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(temporary, path)
+  await syncFolder(directory)
+}
+
+/** In pieces: a store may hold millions of entries. */
+function* linesOf(cids: Iterable<CidText>): Generator<string> {
+  let lines: string[] = []
+  for (const cid of cids) {
+    lines.push(`${cid}\n`)
+    if (lines.length < 4096) continue
+    yield lines.join('')
+    lines = []
+  }
+  yield lines.join('')
+}
+
+/** The list, if it is a regular file: what else has its name can't be one. */
+async function openList(directory: string): Promise<FileHandle | undefined> {
+  try {
+    const handle = await open(acknowledgedPath(directory), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    if ((await handle.stat()).isFile()) return handle
+    await handle.close()
+    return undefined
+  } catch (error) {
+    if (isAbsent(error) || codeOf(error) === 'ELOOP') return undefined
+    throw storeErrorOf(error, directory)
+  }
+}

@@ -1,0 +1,64 @@
+import { lstat, readdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StoreError } from './errors.ts'
+import { isAbsent, storeErrorOf } from './level-errors.ts'
+
+/** Where a store and its database lie. */
+export interface Place {
+  /** The store's folder, as an absolute path. */
+  readonly directory: string
+  /** The folder of LevelDB, as a real path: LevelDB tells databases apart by the spelling of their path. */
+  readonly databasePath: string
+}
+
+/**
+ * Returns where the database of a store lies.
+ *
+ * @throws {StoreError} `HSTORE_STORE_UNREADABLE` when there is none, or when it holds what is no regular file;
+ * `HSTORE_STORE_DAMAGED` when a rebuild was cut short.
+ */
+export async function findPlace(directory: string): Promise<Place> {
+  const databasePath = join(directory, 'db')
+  try {
+    if ((await lstat(databasePath)).isDirectory()) {
+      await refuseLinks(directory, databasePath)
+      return { directory, databasePath: await realpath(databasePath) }
+    }
+  } catch (error) {
+    if (!isAbsent(error)) throw storeErrorOf(error, directory)
+  }
+  if ((await replacedDatabases(directory)).length > 0) {
+    const message = `${directory}: a rebuild of the database was cut short: run hstore fsck --rebuild`
+    throw new StoreError('HSTORE_STORE_DAMAGED', message)
+  }
+  const message = `${directory}: there is no hstore store: make one with hstore init`
+  throw new StoreError('HSTORE_STORE_UNREADABLE', message)
+}
+
+/** Returns the names of the databases that rebuilds have replaced and kept, oldest first. */
+export async function replacedDatabases(directory: string): Promise<readonly string[]> {
+  const names = await readdir(directory).catch(() => [])
+  return names
+    .filter((name) => /^damaged-[1-9]\d*$/.test(name))
+    .sort((a, b) => Number(a.slice(8)) - Number(b.slice(8)))
+}
+
+/** LevelDB writes through links, so a store that somebody else packed could reach any file of the user's. */
+async function refuseLinks(directory: string, databasePath: string): Promise<void> {
+  for (const entry of await readdir(databasePath, { withFileTypes: true })) {
+    if (!entry.isFile()) throw foreign(join(databasePath, entry.name))
+  }
+  for (const name of ['artifacts', 'tmp']) {
+    const path = join(directory, name)
+    const found = await lstat(path).catch((error: unknown) => {
+      if (isAbsent(error)) return undefined
+      throw error
+    })
+    if (found?.isDirectory() === false) throw foreign(path)
+  }
+}
+
+function foreign(path: string): StoreError {
+  const message = `${path}: is no regular part of a store (a link?): do not use this store, clone it anew`
+  return new StoreError('HSTORE_STORE_UNREADABLE', message)
+}

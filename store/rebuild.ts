@@ -1,0 +1,248 @@
+import type { Level } from 'level'
+import { link, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
+import type { Block } from './block.ts'
+import type { CidText } from './cid-text.ts'
+import { isCidText } from './cid-text.ts'
+import type { RowChange } from './commit.ts'
+import { makeDatabase } from './database.ts'
+import type { Database } from './database.ts'
+import type { DamagedFile } from './database-files.ts'
+import { dataFilesIn, gatherFiles, linkOrCopy, readRepairLog, tryLevel } from './database-files.ts'
+import { lockDatabase } from './database-lock.ts'
+import { syncFolder } from './folders.ts'
+import { isAlive } from './holder.ts'
+import { salvagePath } from './kept-logs.ts'
+import type { IndexName } from './keyspace.ts'
+import { decodeRow, parseEntryKey, rowRange, withoutSublevel } from './keyspace.ts'
+import { LevelBlockStore } from './level-block-store.ts'
+import { storeErrorOf } from './level-errors.ts'
+import type { Place } from './place.ts'
+import { findPlace, replacedDatabases } from './place.ts'
+import { assertWait, waitForDatabase } from './wait.ts'
+
+/** What could be read of a database, whatever state it is in. */
+export interface Salvaged {
+  /** A new database with every block whose bytes hash to its name; its indexes are empty. */
+  readonly db: Database
+  /** Files of the old one that gave nothing, or not all. */
+  readonly damaged: readonly DamagedFile[]
+  /** Blocks whose bytes do not hash to their names: left out. */
+  readonly corrupt: ReadonlySet<CidText>
+  /** Entries that the old database's index of entries names. */
+  readonly named: ReadonlySet<CidText>
+}
+
+interface Finds {
+  readonly damaged: DamagedFile[]
+  readonly corrupt: Set<CidText>
+  readonly named: Set<CidText>
+}
+
+const batchSize = 256
+// what only this store knows: rows that no block gives back
+const keptIndexes: readonly IndexName[] = ['collected', 'made']
+
+/**
+ * Reads what can be read of a store's database, with LevelDB's own repair, into a new one beside it, and puts the new one
+ * in its place where `judge` says so. Nobody else gets at the database meanwhile. The old one is never written to; where
+ * it is replaced, it is kept, in a folder `damaged-1` (or the next number) of the store.
+ *
+ * @param judge - Completes the new database and returns whether to put it in place.
+ * @returns Where the old database is kept; undefined where nothing was replaced.
+ * @throws {StoreError} `HSTORE_STORE_BUSY`, `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`; the database is then as it was.
+ */
+export async function rebuildDatabase(
+  directory: string,
+  waitMs: number,
+  judge: (salvaged: Salvaged) => Promise<boolean>,
+): Promise<string | undefined> {
+  await takeBackReplaced(resolve(directory))
+  return locked(directory, waitMs, (place, work) => rebuildLocked(place, work, judge))
+}
+
+/**
+ * Returns what LevelDB has against a store's database when it reads all of it, in words; undefined when nothing. It works
+ * on a copy of what it would change, in a process of its own.
+ *
+ * @throws {StoreError} as `rebuildDatabase`.
+ */
+export async function findDatabaseFault(
+  directory: string,
+  waitMs: number,
+): Promise<string | undefined> {
+  return locked(directory, waitMs, async ({ databasePath }, work) => {
+    const copy = join(work, 'copy')
+    await gatherFiles(databasePath, copy, true)
+    return tryLevel(copy, 'read')
+  })
+}
+
+/** Does something with a database that nobody else gets at meanwhile, in a work folder of its own. */
+async function locked<T>(
+  directory: string,
+  waitMs: number,
+  work: (place: Place, folder: string) => Promise<T>,
+): Promise<T> {
+  assertWait(waitMs)
+  const store = resolve(directory)
+  const folder = join(store, `rebuild-${process.pid}`)
+  try {
+    const place = await findPlace(store)
+    const attempt = (): ReturnType<typeof lockDatabase> => lockDatabase(place, join(folder, 'lock'))
+    const unlock = await waitForDatabase(store, waitMs, attempt)
+    try {
+      await removeLeftovers(store)
+      return await work(place, folder)
+    } finally {
+      await unlock()
+    }
+  } catch (error) {
+    throw storeErrorOf(error, store)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function rebuildLocked(
+  place: Place,
+  work: string,
+  judge: (salvaged: Salvaged) => Promise<boolean>,
+): Promise<string | undefined> {
+  const fresh = join(work, 'db')
+  await mkdir(fresh, { mode: 0o700 })
+  const db = await makeDatabase(fresh, place.directory)
+  try {
+    const finds: Finds = { damaged: [], corrupt: new Set(), named: new Set() }
+    for (const [i, source] of (await sourcesOf(place)).entries()) {
+      await salvageFolder(source, join(work, String(i)), db, finds)
+    }
+    if (!(await judge({ db, ...finds }))) return undefined
+  } finally {
+    await db.close()
+  }
+  return replaceDatabase(place, fresh)
+}
+
+/** The database's folder and those in which openings kept what they could not read whole. */
+async function sourcesOf({ directory, databasePath }: Place): Promise<readonly string[]> {
+  const kept = salvagePath(directory)
+  const names = await readdir(kept).catch(() => [])
+  return [databasePath, ...names.map((name) => join(kept, name))]
+}
+
+/** Reads all files of a folder together; where LevelDB can't, each by itself, so that one does not hide the others. */
+async function salvageFolder(
+  source: string,
+  work: string,
+  db: Database,
+  finds: Finds,
+): Promise<void> {
+  const names = await dataFilesIn(source)
+  if (names.length === 0) return
+  await gatherFiles(source, work, false)
+  if ((await tryLevel(work, 'repair')) === undefined) {
+    for (const [name, why] of await readRepairLog(work)) {
+      if (names.includes(name)) finds.damaged.push({ path: join(source, name), why })
+    }
+    return copyRows(work, db, finds)
+  }
+  for (const name of names) {
+    const alone = `${work}-${name}`
+    await mkdir(alone, { mode: 0o700 })
+    await linkOrCopy(join(source, name), join(alone, name))
+    const fault = (await tryLevel(alone, 'repair')) ?? (await readRepairLog(alone)).get(name)
+    if (fault !== undefined) finds.damaged.push({ path: join(source, name), why: fault })
+    if ((await tryLevel(alone, 'read')) === undefined) await copyRows(alone, db, finds)
+  }
+}
+
+async function copyRows(folder: string, db: Database, finds: Finds): Promise<void> {
+  const { Level: LevelDB } = await import('level')
+  const level = new LevelDB<string, string>(folder, { createIfMissing: false })
+  await level.open()
+  try {
+    const blocks = new LevelBlockStore(level, folder, () => undefined)
+    for await (const batch of blocks.scanBatches()) {
+      const sound: Block[] = []
+      for (const { cid, bytes, sound: isSound } of batch) {
+        if (cid === undefined) continue
+        if (isSound) sound.push({ cid, bytes: bytes.slice() })
+        else finds.corrupt.add(cid)
+      }
+      await db.commit({ blocks: sound, rows: [] })
+    }
+    for (const index of keptIndexes) await copyIndex(level, index, db)
+    for await (const { key } of rowsOf(level, 'entries')) {
+      const { cid } = parseEntryKey(key)
+      if (isCidText(cid)) finds.named.add(cid)
+    }
+  } finally {
+    await level.close()
+  }
+}
+
+async function copyIndex(level: Level<string>, index: IndexName, db: Database): Promise<void> {
+  let rows: RowChange[] = []
+  for await (const { key, text } of rowsOf(level, index)) {
+    const values = decodeRow(text)
+    if (values !== undefined) rows.push({ index, key, values })
+    if (rows.length < batchSize) continue
+    await db.commit({ blocks: [], rows })
+    rows = []
+  }
+  await db.commit({ blocks: [], rows })
+}
+
+async function* rowsOf(
+  level: Level<string>,
+  index: IndexName,
+): AsyncGenerator<{ readonly key: string; readonly text: string }> {
+  const views = { keyEncoding: 'view', valueEncoding: 'view' } as const
+  const range = { ...views, ...rowRange(index, '') }
+  for await (const [key, value] of level.iterator<Uint8Array, Uint8Array>(range)) {
+    const name = withoutSublevel(asBuffer(key).toString())
+    yield { key: name, text: asBuffer(asBytes(value)).toString() }
+  }
+}
+
+/** Two renames; between them there is no database, and `takeBackReplaced` undoes the first. */
+async function replaceDatabase(place: Place, fresh: string): Promise<string> {
+  const { directory, databasePath } = place
+  const last = (await replacedDatabases(directory)).at(-1)
+  const kept = join(directory, `damaged-${last === undefined ? 1 : Number(last.slice(8)) + 1}`)
+  // the same lock file, so that whoever waits for the old database waits for the new one
+  await rm(join(fresh, 'LOCK'), { force: true })
+  await link(join(databasePath, 'LOCK'), join(fresh, 'LOCK'))
+  await syncFolder(fresh)
+  await rename(databasePath, kept)
+  await rename(fresh, databasePath)
+  await syncFolder(directory)
+  await rename(salvagePath(directory), join(kept, 'salvage')).catch(() => undefined)
+  return kept
+}
+
+/** Where a rebuild was killed between its two renames, the old database is put back. */
+async function takeBackReplaced(directory: string): Promise<void> {
+  const names: readonly string[] = await readdir(directory).catch(() => [])
+  const last = (await replacedDatabases(directory)).at(-1)
+  const isUnderWay = names.map(pidOf).some((pid) => pid !== undefined && isAlive(pid))
+  if (names.includes('db') || last === undefined || isUnderWay) return
+  await rename(join(directory, last), join(directory, 'db'))
+}
+
+/** What rebuilds that were killed left behind. */
+async function removeLeftovers(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const pid = pidOf(name) ?? process.pid
+    if (pid === process.pid || isAlive(pid)) continue
+    await rm(join(directory, name), { recursive: true, force: true })
+  }
+}
+
+/** The process whose rebuild works in a folder of this name. */
+function pidOf(name: string): number | undefined {
+  const pid = /^rebuild-([1-9]\d{0,9})$/.exec(name)?.[1]
+  return pid === undefined ? undefined : Number(pid)
+}
