@@ -183,7 +183,7 @@ async function copyRows(folder: string, db: Database, finds: Finds): Promise<voi
   }
 }
 
-async function copyIndex(level: Level<string>, index: IndexName, db: Database): Promise<void> {
+async function copyIndex(level: Level, index: IndexName, db: Database): Promise<void> {
   let rows: RowChange[] = []
   for await (const { key, text } of rowsOf(level, index)) {
     const values = decodeRow(text)
@@ -196,7 +196,7 @@ async function copyIndex(level: Level<string>, index: IndexName, db: Database): 
 }
 
 async function* rowsOf(
-  level: Level<string>,
+  level: Level,
   index: IndexName,
 ): AsyncGenerator<{ readonly key: string; readonly text: string }> {
   const views = { keyEncoding: 'view', valueEncoding: 'view' } as const

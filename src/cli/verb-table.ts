@@ -248,16 +248,6 @@ export const verbs: readonly VerbSpec[] = [
     ],
   },
   {
-    name: 'completion',
-    summary: 'Print a completion script for a shell',
-    more: [
-      'bash: eval "$(hstore completion bash)" in ~/.bashrc. zsh: the output as a file _hstore in a folder of $fpath. fish: the output as ~/.config/fish/completions/hstore.fish.',
-    ],
-    example: 'hstore completion bash > ~/.local/share/bash-completion/completions/hstore',
-    args: [['<shell>', 'bash, zsh or fish', ['bash', 'zsh', 'fish']]],
-    load: async () => (await import('./verbs/completion.ts')).completion,
-  },
-  {
     name: 'status',
     group: 'Look',
     summary: 'Show heads, forks, what does not count, and damage seen',
@@ -285,5 +275,15 @@ export const verbs: readonly VerbSpec[] = [
     summary: 'Delete what no entry needs',
     example: 'hstore gc',
     load: async () => (await import('./verbs/gc.ts')).gc,
+  },
+  {
+    name: 'completion',
+    summary: 'Print a completion script for a shell',
+    more: [
+      'bash: eval "$(hstore completion bash)" in ~/.bashrc. zsh: the output as a file _hstore in a folder of $fpath. fish: the output as ~/.config/fish/completions/hstore.fish.',
+    ],
+    example: 'hstore completion bash > ~/.local/share/bash-completion/completions/hstore',
+    args: [['<shell>', 'bash, zsh or fish', ['bash', 'zsh', 'fish']]],
+    load: async () => (await import('./verbs/completion.ts')).completion,
   },
 ]
