@@ -5,6 +5,8 @@ import { layOut, givenBytes } from './bundle/lay-out.ts'
 import type { LaidOut } from './bundle/lay-out.ts'
 import type { Context } from './context.ts'
 import { getEntry, openContext } from './context.ts'
+import { diffEntries } from './diff-entries.ts'
+import type { DiffReport } from './diff-entries.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { HandoffError } from './errors.ts'
 import type { FsckReport } from './fsck.ts'
@@ -203,6 +205,11 @@ export class Store implements AsyncDisposable {
   async log(ref: string, limit: number = Number.MAX_SAFE_INTEGER): Promise<readonly Logged[]> {
     const context = await this.#open()
     return logOf(context, await resolveStarts(context, ref), limit)
+  }
+
+  /** Returns how the documents of two entries of one kind differ, by records. */
+  async diff(a: string, b: string): Promise<DiffReport> {
+    return diffEntries(await this.#open(), a, b)
   }
 
   /** Returns the entry that a REF names. */

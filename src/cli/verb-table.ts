@@ -209,6 +209,18 @@ export const verbs: readonly VerbSpec[] = [
     load: async () => (await import('./verbs/log.ts')).log,
   },
   {
+    name: 'diff',
+    group: 'Look',
+    summary: 'Compare two documents by their records',
+    more: ['Ends with 0 where they are the same and with 1 where they differ.'],
+    example: 'hstore diff csag:handoff/lite/revision/R0001 csag:handoff/lite',
+    args: [
+      ['<a>', 'what to compare: a CID, a stream with one head, or a revision'],
+      ['<b>', 'with what'],
+    ],
+    load: async () => (await import('./verbs/diff.ts')).diff,
+  },
+  {
     name: 'show',
     group: 'Look',
     summary: 'Show an entry and its document',
