@@ -33,6 +33,7 @@ import type { StatsReport } from './stats.ts'
 import { statsOf } from './stats.ts'
 import type { StatusReport } from './status.ts'
 import { statusOf } from './status.ts'
+import type { OpenStoreOptions, ResumeInput } from './store-options.ts'
 import type { Standing } from './trust/standing.ts'
 import type { Validated } from './validate.ts'
 import { validateEntry } from './validate.ts'
@@ -40,33 +41,7 @@ import type { VerifyReport } from './verify.ts'
 import { verifyAll, verifyRefs } from './verify.ts'
 
 export type { PutInput } from './put/put-queue.ts'
-
-/** How a store is opened. */
-export interface OpenStoreOptions {
-  /** The store's folder, or one with a `.hstore` in it; found upward from `cwd` when absent. */
-  readonly store?: string | undefined
-  /** Where to look for a store. */
-  readonly cwd?: string | undefined
-  /** The folder of this user's keys; what the user trusts stands in it too. */
-  readonly keys: string
-  /** Who acts; the agent that `init` wrote when absent. */
-  readonly agent?: string | undefined
-  /** Asked when a key file is encrypted. */
-  readonly passphrase?: (() => Promise<string | undefined>) | undefined
-  /** How long to wait for another process that holds the store, in ms; 30,000 when absent. */
-  readonly waitMs?: number | undefined
-  /** The genesis to accept at first contact. */
-  readonly genesis?: string | undefined
-}
-
-/** How a resume is asked. */
-export interface ResumeInput {
-  readonly acceptShallow?: readonly string[] | undefined
-  readonly full?: boolean | undefined
-  /** False: no certificate is signed and no key is needed. */
-  readonly certificate?: boolean | undefined
-  readonly out?: string | undefined
-}
+export type { OpenStoreOptions, ResumeInput } from './store-options.ts'
 
 /**
  * Opens a store. The database is opened by the first call that needs it, after any key was unlocked, and held until

@@ -1,24 +1,6 @@
-import type { Verb } from './program.ts'
+import type { VerbRow, VerbSpec } from './verb-spec.ts'
 
-/** An option or argument: how it is written, what it does, and the words that it takes where they are fixed. */
-export type VerbRow = readonly [name: string, description: string, choices?: readonly string[]]
-
-/** One verb: what help, man pages, completion and the docs say of it, and the file that does it. */
-export interface VerbSpec {
-  readonly name: string
-  /** Where `hstore --help` lists the verb; under «More» when absent. */
-  readonly group?: 'Set up' | 'Hand over' | 'Look' | 'Check' | 'Upkeep'
-  /** One line without a full stop. */
-  readonly summary: string
-  /** Paragraphs that follow the summary in the verb's own help and man page. */
-  readonly more?: readonly string[]
-  readonly example: string
-  /** `<file…>` and `<dir>` are completed as such. */
-  readonly args?: readonly VerbRow[]
-  readonly options?: readonly VerbRow[]
-  readonly verbs?: readonly VerbSpec[]
-  readonly load?: () => Promise<Verb>
-}
+export type { VerbRow, VerbSpec } from './verb-spec.ts'
 
 /** What the program does, in one line. */
 export const programSummary = 'Store and check signed handoffs between agents'
@@ -215,7 +197,7 @@ export const verbs: readonly VerbSpec[] = [
     more: ['Ends with 0 where they are the same and with 1 where they differ.'],
     example: 'hstore diff csag:handoff/lite/revision/R0001 csag:handoff/lite',
     args: [
-      ['<a>', 'what to compare: a CID, a stream with one head, or a revision'],
+      ['<a>', 'what to compare'],
       ['<b>', 'with what'],
     ],
     load: async () => (await import('./verbs/diff.ts')).diff,

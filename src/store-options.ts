@@ -1,0 +1,26 @@
+/** How a store is opened. */
+export interface OpenStoreOptions {
+  /** The store's folder, or one with a `.hstore` in it; found upward from `cwd` when absent. */
+  readonly store?: string | undefined
+  /** Where to look for a store. */
+  readonly cwd?: string | undefined
+  /** The folder of this user's keys; what the user trusts stands in it too. */
+  readonly keys: string
+  /** Who acts; the agent that `init` wrote when absent. */
+  readonly agent?: string | undefined
+  /** Asked when a key file is encrypted. */
+  readonly passphrase?: (() => Promise<string | undefined>) | undefined
+  /** How long to wait for another process that holds the store, in ms; 30,000 when absent. */
+  readonly waitMs?: number | undefined
+  /** The genesis to accept at first contact. */
+  readonly genesis?: string | undefined
+}
+
+/** How a resume is asked. */
+export interface ResumeInput {
+  readonly acceptShallow?: readonly string[] | undefined
+  readonly full?: boolean | undefined
+  /** False: no certificate is signed and no key is needed. */
+  readonly certificate?: boolean | undefined
+  readonly out?: string | undefined
+}
