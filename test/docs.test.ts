@@ -10,6 +10,7 @@ import { compileExamples, run } from './support/compile-examples.ts'
 import { findingsPage, unpadded } from './support/findings-page.ts'
 import { historyBundle } from './support/history.ts'
 import { makeSharedFolder } from './support/store.ts'
+import { doors, shapesModule } from './support/library-page.ts'
 import type { Shell } from './support/transcript.ts'
 import { codeFences, isShown, parseTranscript, runCommand } from './support/transcript.ts'
 
@@ -142,10 +143,26 @@ describe('docs/library.md', () => {
   beforeAll(async () => {
     folder = await makeSharedFolder()
     await cp(historyBundle, `${folder}/bundle`, { recursive: true })
-    programs = await compileExamples(
-      folder,
-      examples.map(({ text }) => text),
-    )
+    const shapes = fences.filter(({ info }) => info === 'ts shape').map(({ text }) => text)
+    expect(shapes.length).toBeGreaterThan(0)
+    programs = await compileExamples(folder, [
+      ...examples.map(({ text }) => text),
+      shapesModule(shapes),
+    ])
+  })
+
+  it('names no error code that is none', () => {
+    const named = read('docs/library.md').match(/\bHSTORE_[A-Z_]+\b(?!…|_)/g) ?? []
+    expect(named.length).toBeGreaterThan(0)
+    for (const code of named) expect(exitOf(code), code).toBeDefined()
+  })
+
+  it.each(doors())('names $name with $returns', ({ name, returns }) => {
+    const lines = read('docs/library.md')
+      .replaceAll(String.raw`\|`, '|')
+      .split('\n')
+    const named = lines.filter((line) => line.includes(`\`${name}(`))
+    expect(named.filter((line) => line.includes(`\`${returns}\``))).toHaveLength(1)
   })
 
   it.each(examples.map((fence, i) => ({ ...fence, i })))(

@@ -83,9 +83,11 @@ it.each(verbs)('the page of $name has its options, paragraphs and examples', (sp
 it('says of exit codes and variables what is so', () => {
   const table = [...read('docs/cli.md').matchAll(/^\| (\d) +\| (.*?) +\|$/gm)]
   expect(table.map(([, code, means]) => [code, means])).toEqual(exitMeanings)
-  const cli = ['settings.ts', 'program.ts', 'process-io.ts'].map((file) => read(`src/cli/${file}`))
-  const used = cli.flatMap((code) =>
-    [...code.matchAll(/env\['([A-Z_]+)'\]/g)].map(([, name = '']) => name),
+  const cli = readdirSync(at('src/cli'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && file !== 'man-topics.ts')
+    .map((file) => read(`src/cli/${file}`))
+  const used = cli.flatMap(
+    (code) => code.match(/(?<=\benv\[')[A-Z_]+(?='\])|(?<=const \{ )[A-Z]+(?= = )/g) ?? [],
   )
   expect(environment.map(([name]) => name).sort()).toEqual([...new Set(used)].sort())
 })
