@@ -82,7 +82,10 @@ function build(io: Io, done: (exit: number) => void): Command {
   })
   program.commandsGroup('More:').helpCommand('help [verb...]', 'Show the help of a verb')
   for (const [flags, description] of globalOptions) program.option(flags, description)
-  for (const verb of verbs) add(program, verb, io, done)
+  // help lists groups in the order that they come in: what has none comes last
+  const last = verbs.filter(({ group }) => group === undefined)
+  for (const verb of [...verbs.filter(({ group }) => group !== undefined), ...last])
+    add(program, verb, io, done)
   return program
 }
 

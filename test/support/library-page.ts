@@ -27,7 +27,7 @@ function exportsOf(room: string): ReadonlyMap<string, string> {
 export function doors(): readonly Door[] {
   const functions = Object.values(rooms).flatMap((room) =>
     [...exportsOf(room)].flatMap(([name, file]) => {
-      const form = new RegExp(`^export declare function ${name}\\(.*\\): ([^]*?);$`, 'm')
+      const form = new RegExp(`^export declare function ${name}\\([^]*?\\): ([^]*?);$`, 'm')
       const returns = form.exec(declarations(file))?.[1]
       return returns === undefined ? [] : [{ name, returns: plainType(returns) }]
     }),
