@@ -49,6 +49,8 @@ interface Examined {
   readonly changes: readonly RowChange[]
   /** Whether every entry is on the list of those that were acknowledged. */
   readonly isListed: boolean
+  /** Whether an entry is on the list, or named elsewhere, and not in the store. */
+  readonly isLost: boolean
 }
 
 /** What one way of checking gave. */
@@ -104,11 +106,11 @@ async function checkInPlace({ folder, waitMs, rebuild }: FsckOptions): Promise<C
     const fault = await findDatabaseFault(folder, waitMs)
     if (fault !== undefined) return `the database can't be read whole (${fault})`
     await using db = await openDatabase(folder, { waitMs })
-    const { graph, damage, odd, changes, isListed } = await examine(db, [])
+    const { graph, damage, odd, changes, isListed, isLost } = await examine(db, [])
     if (!rebuild) return { graph, isListed, findings: [...damage, ...odd], mended: [] }
     if (damage.some(isOfBlockRow)) return 'rows of the database are no blocks'
     if (changes.length > 0) await db.commit({ blocks: [], rows: changes })
-    if (!isListed) await writeAcknowledged(folder, graph.entries.keys())
+    if (!isListed || isLost) await writeAcknowledged(folder, graph.entries.keys())
     return { graph, isListed, findings: damage, mended: odd }
   } catch (error) {
     if (error instanceof StoreError && error.code === 'HSTORE_STORE_DAMAGED') return error.message
@@ -128,11 +130,10 @@ async function checkSalvaged(
   let checked: Checked | undefined
   const kept = await rebuildDatabase(folder, waitMs, async (salvaged) => {
     checked = await judgeSalvaged(salvaged, reason)
-    return rebuild
+    return rebuild ? checked.graph.entries.keys() : undefined
   })
   const { graph, findings, mended, isListed } = checked!
   if (kept === undefined) return { graph, isListed, findings: [...mended, ...findings], mended: [] }
-  await writeAcknowledged(folder, graph.entries.keys())
   return { graph, isListed, findings, mended, kept }
 }
 
@@ -175,6 +176,7 @@ async function examine(db: Database, named: Iterable<CidText>): Promise<Examined
     odd,
     changes,
     isListed: [...graph.entries.keys()].every((cid) => listed.has(cid)),
+    isLost: [...listed].some((cid) => !graph.entries.has(cid)),
   }
 }
 

@@ -16,6 +16,8 @@ import { codeOf, isAbsent, storeErrorOf } from './level-errors.ts'
  */
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+// a pipe in the place of the list is not waited for
+const appending = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
 const tailBytes = 4096
 
 /** Returns where the list lies. */
@@ -41,7 +43,7 @@ export class AcknowledgedList {
     if (cids.length === 0) return
     const text = `${this.#isTorn ? '\n' : ''}${cids.join('\n')}\n`
     try {
-      this.#descriptor ??= openSync(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
+      this.#descriptor ??= openSync(this.#path, appending, 0o600)
       this.#isTorn = writeSync(this.#descriptor, text) < text.length
     } catch {
       this.#isTorn = true
@@ -74,7 +76,14 @@ export async function findLastAcknowledged(directory: string): Promise<CidText |
 export async function* readAcknowledged(directory: string): AsyncGenerator<CidText> {
   const handle = await openList(directory)
   if (handle === undefined) return
-  for await (const line of handle.readLines({ encoding: 'latin1' })) if (isCidText(line)) yield line
+  let rest = ''
+  for await (const chunk of handle.createReadStream({ encoding: 'latin1' })) {
+    const lines = `${rest}${String(chunk)}`.split('\n')
+    // what is no line of the list may have no end
+    rest = lines.pop()!.slice(0, tailBytes)
+    for (const line of lines) if (isCidText(line)) yield line
+  }
+  if (isCidText(rest)) yield rest
 }
 
 /** Writes the list anew, so that a crash leaves the old one or the new one. */

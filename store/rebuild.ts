@@ -2,6 +2,7 @@ import type { Level } from 'level'
 import { link, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
+import { writeAcknowledged } from './acknowledged.ts'
 import type { Block } from './block.ts'
 import type { CidText } from './cid-text.ts'
 import { isCidText } from './cid-text.ts'
@@ -49,14 +50,14 @@ const keptIndexes: readonly IndexName[] = ['collected', 'made']
  * in its place where `judge` says so. Nobody else gets at the database meanwhile. The old one is never written to; where
  * it is replaced, it is kept, in a folder `damaged-1` (or the next number) of the store.
  *
- * @param judge - Completes the new database and returns whether to put it in place.
+ * @param judge - Completes the new database, and returns its entries if it is to be put in place.
  * @returns Where the old database is kept; undefined where nothing was replaced.
  * @throws {StoreError} `HSTORE_STORE_BUSY`, `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`; the database is then as it was.
  */
 export async function rebuildDatabase(
   directory: string,
   waitMs: number,
-  judge: (salvaged: Salvaged) => Promise<boolean>,
+  judge: (salvaged: Salvaged) => Promise<Iterable<CidText> | undefined>,
 ): Promise<string | undefined> {
   await takeBackReplaced(resolve(directory))
   return locked(directory, waitMs, (place, work) => rebuildLocked(place, work, judge))
@@ -108,21 +109,25 @@ async function locked<T>(
 async function rebuildLocked(
   place: Place,
   work: string,
-  judge: (salvaged: Salvaged) => Promise<boolean>,
+  judge: (salvaged: Salvaged) => Promise<Iterable<CidText> | undefined>,
 ): Promise<string | undefined> {
   const fresh = join(work, 'db')
   await mkdir(fresh, { mode: 0o700 })
   const db = await makeDatabase(fresh, place.directory)
+  let entries: Iterable<CidText> | undefined
   try {
     const finds: Finds = { damaged: [], corrupt: new Set(), named: new Set() }
     for (const [i, source] of (await sourcesOf(place)).entries()) {
       await salvageFolder(source, join(work, String(i)), db, finds)
     }
-    if (!(await judge({ db, ...finds }))) return undefined
+    entries = await judge({ db, ...finds })
   } finally {
     await db.close()
   }
-  return replaceDatabase(place, fresh)
+  if (entries === undefined) return undefined
+  const kept = await replaceDatabase(place, fresh)
+  await writeAcknowledged(place.directory, entries)
+  return kept
 }
 
 /** The database's folder and those in which openings kept what they could not read whole. */

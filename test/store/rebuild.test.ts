@@ -66,7 +66,7 @@ describe('rebuildDatabase', () => {
     let found = 0
     const kept = await rebuildDatabase(directory, 0, async ({ db }) => {
       for await (const { sound } of db.scan()) found += sound ? 1 : 0
-      return true
+      return []
     })
     expect(found).toBeGreaterThanOrEqual(count)
     expect(kept).toBe(join(directory, 'damaged-1'))
@@ -87,7 +87,7 @@ describe('rebuildDatabase', () => {
     }
     const kept = await rebuildDatabase(directory, 0, async ({ corrupt }) => {
       expect([...corrupt]).toEqual([all.at(-1)])
-      return true
+      return []
     })
     expect(kept).toBe(join(directory, 'damaged-1'))
     expect(await heldIn(directory)).toEqual(all.slice(0, -1))
@@ -96,7 +96,7 @@ describe('rebuildDatabase', () => {
   it('changes nothing where it is not to be taken', async () => {
     const directory = await makeStore()
     const names = await readdir(directory)
-    expect(await rebuildDatabase(directory, 0, async () => false)).toBeUndefined()
+    expect(await rebuildDatabase(directory, 0, async () => undefined)).toBeUndefined()
     expect(await readdir(directory)).toEqual(names)
     expect(await heldIn(directory)).toEqual(all)
   })
@@ -107,7 +107,7 @@ describe('rebuildDatabase', () => {
     await cp(join(directory, 'db'), join(directory, 'rebuild-999999999', 'db'), { recursive: true })
     await rm(join(directory, 'db'), { recursive: true })
     await expect(openDatabase(directory, oneTry)).rejects.toThrow('fsck --rebuild')
-    await rebuildDatabase(directory, 0, async () => true)
+    await rebuildDatabase(directory, 0, async () => [])
     expect(await heldIn(directory)).toEqual(all)
     expect(await readdir(directory)).not.toContain('rebuild-999999999')
   })
@@ -116,7 +116,7 @@ describe('rebuildDatabase', () => {
     const directory = await makeStore()
     const holder = startStoreProcess('hold', directory)
     await holder.said(1)
-    const rebuilt = rebuildDatabase(directory, 50, async () => true)
+    const rebuilt = rebuildDatabase(directory, 50, async () => [])
     await expect(rebuilt).rejects.toMatchObject({ code: 'HSTORE_STORE_BUSY' })
     await holder.kill()
     await rebuildDatabase(directory, 5000, async ({ db }) => {
@@ -124,7 +124,7 @@ describe('rebuildDatabase', () => {
       await other.ended
       expect(other.lines).toEqual(['HSTORE_STORE_BUSY'])
       await db.flushed()
-      return true
+      return []
     })
     expect(await heldIn(directory)).toEqual(all)
   })
