@@ -245,6 +245,9 @@ export const verbs: readonly VerbSpec[] = [
     name: 'status',
     group: 'Look',
     summary: 'Show heads, forks, what does not count, and damage seen',
+    more: [
+      'Shows forks, entries that do not count, entries by keys of this machine that this store did not make, and damage seen. Reads every entry; ends with 5 when one can not be read.',
+    ],
     example: 'hstore status',
     load: async () => (await import('./verbs/status.ts')).status,
   },
@@ -259,6 +262,9 @@ export const verbs: readonly VerbSpec[] = [
     name: 'fsck',
     group: 'Upkeep',
     summary: 'Check every block, link, index and artifact, whatever state the store is in',
+    more: [
+      'Ends with 5 and the list of what is damaged or lost. Needs no key and accepts no genesis. --rebuild makes the indexes from the blocks; where the database can not be read whole it puts a new one in its place and keeps the old one in the store.',
+    ],
     example: 'hstore fsck --rebuild',
     options: [['--rebuild', 'put right what can be: indexes, the database, the configuration']],
     load: async () => (await import('./verbs/fsck.ts')).fsck,
@@ -267,6 +273,9 @@ export const verbs: readonly VerbSpec[] = [
     name: 'gc',
     group: 'Upkeep',
     summary: 'Delete what no entry needs',
+    more: [
+      'Entries stay, whatever they are worth. Files younger than a day are spared. Nothing is deleted while anything is damaged.',
+    ],
     example: 'hstore gc',
     load: async () => (await import('./verbs/gc.ts')).gc,
   },
