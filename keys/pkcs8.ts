@@ -7,8 +7,8 @@ import { formatPem, parsePem } from './pem.ts'
 /** Rounds of PBKDF2-HMAC-SHA-256 for the key files that hstore writes. */
 export const PBKDF2_ROUNDS = 600_000
 
-/** The most rounds that are read: above, a file could hang its reader. */
-export const PBKDF2_ROUNDS_LIMIT = 10_000_000
+/** The most rounds that are read, half a second's work: above, a file could hang its reader. */
+export const PBKDF2_ROUNDS_LIMIT = 2_000_000
 
 const PLAIN = 'PRIVATE KEY'
 const ENCRYPTED = 'ENCRYPTED PRIVATE KEY'
@@ -72,7 +72,7 @@ export function formatEncryptedPkcs8(seed: Uint8Array, passphrase: string): stri
 
 /**
  * Returns what a PKCS#8 file holds, without opening it. Only Ed25519, plain or under PBES2 with PBKDF2-HMAC-SHA-256
- * of at most 10,000,000 rounds and AES-256-CBC.
+ * of at most 2,000,000 rounds and AES-256-CBC.
  *
  * @param text - At most 64 KiB.
  * @throws {KeyError} `HSTORE_KEY_INVALID` for anything else.

@@ -35,6 +35,17 @@ describe('parseDidKey', () => {
     )
   })
 
+  it('takes little time, as a roster may name 20,000 keys', () => {
+    const dids = Array.from({ length: 2500 }, (_, i) => {
+      const seed = Buffer.alloc(32)
+      seed.writeUInt32BE(i)
+      return formatDidKey(publicKeyOf(new Uint8Array(seed)))
+    })
+    const before = process.cpuUsage()
+    expect(dids.filter((did) => !isDidKey(did))).toEqual([])
+    expect(process.cpuUsage(before).user).toBeLessThan(450_000)
+  })
+
   it('takes nothing that it would write otherwise', () => {
     const character = fc.constantFrom(
       ...Array.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'),

@@ -182,6 +182,20 @@ describe('parseOpenSSHPublicKey', () => {
     expect(codeOf(() => parseOpenSSHPublicKey(utf8(line)))).toBe(invalid)
   })
 
+  it('refuses line ends before a word, as many as a file may have, without trying each twice', () => {
+    const line = `ssh-ed25519 ${base64(sshPublicKey(publicKey))}`
+    expect(parseOpenSSHPublicKey(utf8(`${line}${'\r\n'.repeat(32_000)}`))).toEqual({
+      publicKey,
+      comment: '',
+    })
+    const before = process.cpuUsage()
+    expect(codeOf(() => parseOpenSSHPublicKey(utf8(`${line}${'\r\n'.repeat(32_000)}x`)))).toBe(
+      invalid,
+    )
+    expect(codeOf(() => parseOpenSSHPublicKey(utf8(`${line}${'\n'.repeat(70_000)}`)))).toBe(invalid)
+    expect(process.cpuUsage(before).user).toBeLessThan(500_000)
+  })
+
   it('formats no key of another length', () => {
     expect(codeOf(() => formatOpenSSHPublicKey(new Uint8Array(31), ''))).toBe(invalid)
     expect(codeOf(() => formatOpenSSHKey(new Uint8Array(31), ''))).toBe(invalid)

@@ -120,12 +120,12 @@ describe('hostile parameters', () => {
   it('takes its own frame, with a key length and without', () => {
     expect(lockedOf(frame({})).rounds).toBe(1000)
     expect(lockedOf(frame({ keyLength: derInteger(32) })).rounds).toBe(1000)
-    expect(lockedOf(frame({ rounds: derInteger(10_000_000) })).rounds).toBe(10_000_000)
+    expect(lockedOf(frame({ rounds: derInteger(2_000_000) })).rounds).toBe(2_000_000)
   })
 
   it.each<[string, Parameters<typeof frame>[0]]>([
     ['no rounds', { rounds: derInteger(0) }],
-    ['one round above the limit', { rounds: derInteger(10_000_001) }],
+    ['one round above the limit', { rounds: derInteger(2_000_001) }],
     ['2^31 - 1 rounds', { rounds: derInteger(0x7fffffff) }],
     ['2^64 rounds', { rounds: bytesFromHex('0209010000000000000000') }],
     ['negative rounds', { rounds: bytesFromHex('0201ff') }],

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { oddLiterals } from '../fuzz/odd-values.ts'
 import { randomOf } from '../support/envelope.ts'
 import { historyBundle, historyFiles } from '../support/history.ts'
 import type { TestStore } from '../support/store.ts'
@@ -17,37 +18,6 @@ beforeAll(async () => {
   texts = await Promise.all(historyFiles.map(({ file }) => readFile(file, 'utf8')))
 })
 
-const longText = `"${'x'.repeat(70_000)}"`
-const oddValues = [
-  'null',
-  '-0',
-  '0.5',
-  '1e3',
-  '1e400',
-  '9007199254740993',
-  'true',
-  '[]',
-  '{}',
-  '[[[[]]]]',
-  '""',
-  String.raw`"\u0000"`,
-  String.raw`"\ud800"`,
-  String.raw`"\u202e"`,
-  '"csag:agent/agent-b"',
-  '{"/":"bafy"}',
-  '{"/":{"bytes":"AA"}}',
-  '{"__proto__":1}',
-  '"../../etc/passwd"',
-  '"file:///etc/passwd"',
-  '"x#sha256=0"',
-  '"data:,x"',
-  '"//host/x"',
-  longText,
-  '["a","a"]',
-  '"%zz"',
-  '"a%00b"',
-]
-
 /** Changes a document's text in one place or two: a value, a key, a byte. */
 function changed(text: string, random: () => number): string {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
@@ -56,7 +26,7 @@ function changed(text: string, random: () => number): string {
   const keys = [...text.matchAll(/"([a-z_0-9]+)":/g)]
   const at = pick(kind < 3 ? values : keys)
   const end = at.index + at[0].length
-  if (kind < 3) return `${text.slice(0, at.index)}: ${pick(oddValues)}${text.slice(end)}`
+  if (kind < 3) return `${text.slice(0, at.index)}: ${pick(oddLiterals)}${text.slice(end)}`
   if (kind === 3) {
     const key = pick(['__proto__', 'constructor', '/', '', 'id', 'toString', at[1]!.toUpperCase()])
     return `${text.slice(0, at.index)}"${key}":${text.slice(end)}`

@@ -8,6 +8,7 @@ import { cidTextOf } from '../../store/cid-text.ts'
 import { decodeBlock, encodeBlock } from '../../store/codec.ts'
 import { parseJson, toBlockForm } from '../../store/json-input.ts'
 import { StoreError } from '../../store/errors.ts'
+import { canonicalSpelling } from '../support/one-spelling.ts'
 import { utf8, validBlocks } from './known-answers.ts'
 
 const runs = process.env['HSTORE_SOAK'] ? 100_000 : 300
@@ -192,15 +193,6 @@ function isAccepted(bytes: Uint8Array): boolean {
   } catch (error) {
     expect(error).toBeInstanceOf(StoreError)
     return false
-  }
-}
-
-function canonicalSpelling(bytes: Uint8Array): Uint8Array | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return writeCanonical(JSON.parse(text))
-  } catch {
-    return undefined
   }
 }
 

@@ -36,7 +36,7 @@ const formats = { date: 'calendarDate', 'date-time': 'offsetDateTime' }
 
 /** Goes into each validator as text. Checks RFC 3339 dates: real days, no year 0, no leap second, an offset. */
 const prelude = `
-const MAX_ERRORS = 100000
+const MAX_ERRORS = 10000
 const DATE = /^(\\d{4})-(\\d\\d)-(\\d\\d)$/
 const TIME = /^T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)$/i
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

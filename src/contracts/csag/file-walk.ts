@@ -52,7 +52,7 @@ export class FileWalk {
         continue
       }
       at.enter(segment)
-      const step = await this.look(at)
+      const step = await this.lookInside(at)
       if (step.kind !== 'link') continue
       links += 1
       if (links > MAX_LINKS || step.target === undefined) return undefined
@@ -61,6 +61,14 @@ export class FileWalk {
       for (const part of splitPath(step.target).toReversed()) pending.push(part)
     }
     return { path: at.path(), linked: links > 0, solid }
+  }
+
+  /** Below what is no directory nothing is, so a long way over what is missing costs no look for each component. */
+  private async lookInside(at: Position): Promise<Step> {
+    if (at.isDead) return NONE
+    const step = await this.look(at)
+    if (step.kind === 'none' || step.kind === 'other') at.die()
+    return step
   }
 
   private async look(at: Position): Promise<Step> {
@@ -77,6 +85,8 @@ export class FileWalk {
 /** An absolute path as a stack, so that a long one costs no copy for each of its components. */
 class Position {
   private parts: string[]
+  /** Components down to the first that is no directory. */
+  private alive = Number.POSITIVE_INFINITY
   length: number
 
   constructor(absolute: string) {
@@ -92,11 +102,23 @@ class Position {
   leave(): void {
     const left = this.parts.pop()
     if (left !== undefined) this.length -= left.length + 1
+    if (this.parts.length < this.alive) this.alive = Number.POSITIVE_INFINITY
+  }
+
+  /** Whether nothing can be at this place. */
+  get isDead(): boolean {
+    return this.parts.length > this.alive
+  }
+
+  /** Notes that there is no directory at this place. */
+  die(): void {
+    this.alive = this.parts.length
   }
 
   goToRoot(): void {
     this.parts = []
     this.length = 0
+    this.alive = Number.POSITIVE_INFINITY
   }
 
   path(): string {

@@ -11,6 +11,9 @@ export interface CsagFinding extends Finding {
   readonly schemaCode?: string
 }
 
+/** A judgement lists no more findings: whoever has as many has enough to do, and a hostile file can't fill the memory. */
+export const MAX_FINDINGS: number = 10_000
+
 /** Returns a finding whose path has list positions in brackets, as the semantic rules spell it. */
 export function placedFinding(
   code: string,

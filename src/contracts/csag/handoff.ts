@@ -6,14 +6,14 @@ import type { Bundle } from './bundle.ts'
 import type { HandoffEnvelope, HandoffMetrics } from './document.ts'
 import { measureHandoff } from './document.ts'
 import type { CsagFinding } from './finding.ts'
-import { placedFinding, quote } from './finding.ts'
+import { MAX_FINDINGS, placedFinding, quote } from './finding.ts'
 import { judgeDocument } from './judge.ts'
 import type { LocalFile } from './local-files.ts'
 import { adviseOnLocators, listLocalFiles } from './local-files.ts'
 import { isObject } from './paper.ts'
 import { resolveFiles } from './resolve.ts'
 import type { ResolvedHandoff } from './resolve.ts'
-import { checkEnvelope, isPlainInteger, MAX_SCHEMA_FAULTS } from './schema.ts'
+import { checkEnvelope, isPlainInteger } from './schema.ts'
 
 /** A file that a judgement rests on. */
 export interface VerifiedInput {
@@ -97,7 +97,7 @@ export function judgeResolved(
   return {
     ok: findings.length === 0,
     findings,
-    advisories: adviseOnLocators(envelope, resolved),
+    advisories: [...adviseOnCut(findings), ...adviseOnLocators(envelope, resolved)],
     document: envelope,
     input,
     localFiles,
@@ -114,13 +114,17 @@ async function judgeInput(input: JsonInput, bundle: Bundle): Promise<HandoffJudg
   }
   const findings = checkEnvelope(value, remarks)
   if (findings.length > 0) {
-    const cut = `the schema has more than ${MAX_SCHEMA_FAULTS} findings, these are some of them`
-    const advisories =
-      findings.length < MAX_SCHEMA_FAULTS ? [] : [placedFinding('HS4103', [], cut, 'warning')]
+    const advisories = adviseOnCut(findings)
     return { ...emptyJudgement(input), findings, advisories, metrics: measureHandoff(value) }
   }
   const envelope = value as unknown as HandoffEnvelope
   return judgeResolved(envelope, await resolveFiles(envelope, bundle), input)
+}
+
+function adviseOnCut(findings: readonly CsagFinding[]): CsagFinding[] {
+  if (findings.length < MAX_FINDINGS) return []
+  const cut = `there are ${MAX_FINDINGS} findings or more, these are some of them`
+  return [placedFinding('HS4103', [], cut, 'warning')]
 }
 
 function loadEnvelope(bytes: Uint8Array): JsonInput | StoreError {

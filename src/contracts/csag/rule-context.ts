@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../../kernel/bytes.ts'
 import type { HandoffEnvelope } from './document.ts'
 import type { CsagFinding, Segment } from './finding.ts'
-import { placedFinding } from './finding.ts'
+import { MAX_FINDINGS, placedFinding } from './finding.ts'
 import type { ReportFacts } from './report-facts.ts'
 import type { ResolvedHandoff } from './resolve.ts'
 
@@ -31,14 +31,16 @@ export interface RuleContext {
   readonly declaredReports: DeclaredReport[]
 }
 
-/** Adds a finding of a semantic rule. */
+/** Adds a finding of a semantic rule, while there are fewer than {@link MAX_FINDINGS}. */
 export function report(
   context: RuleContext,
   code: string,
   place: readonly Segment[],
   message: string,
 ): void {
-  context.findings.push(placedFinding(code, place, message))
+  if (context.findings.length < MAX_FINDINGS) {
+    context.findings.push(placedFinding(code, place, message))
+  }
 }
 
 /** Returns whether a text is absent, null or empty: upstream treats them alike. */

@@ -1,7 +1,7 @@
 import type { BundleFile } from './bundle.ts'
 import type { HandoffArtifactDigest, PlacedRecord } from './document.ts'
 import type { Segment } from './finding.ts'
-import { placedFinding, pointerOf, quote } from './finding.ts'
+import { MAX_FINDINGS, placedFinding, pointerOf, quote } from './finding.ts'
 import { isDeclaredPaper, isDeclaredReport } from './resolve.ts'
 import type { Resolution } from './resolve.ts'
 import { report } from './rule-context.ts'
@@ -88,7 +88,8 @@ function judgePaper(context: RuleContext, place: readonly Segment[], file: Bundl
   else if (facts.kind === 'not-object') report(context, 'CSAG-H-016', at, 'wanted an object')
   else if (facts.kind === 'faulty') {
     const base = placedFinding('CSAG-H-015', at, '')
-    for (const fault of facts.faults) {
+    const room = Math.max(0, MAX_FINDINGS - context.findings.length)
+    for (const fault of facts.faults.slice(0, room)) {
       const path = [base.path, ...fault.place].join('.')
       context.findings.push({ ...base, path, message: fault.message, schemaCode: fault.code })
     }

@@ -1,6 +1,6 @@
 import type { JsonRemark } from '../../../store/json-scanner.ts'
 import type { CsagFinding, Segment } from './finding.ts'
-import { schemaFinding } from './finding.ts'
+import { MAX_FINDINGS, schemaFinding } from './finding.ts'
 import type { SchemaError } from './generated/handoff.js'
 import { validate as validateHandoffShape } from './generated/handoff.js'
 import { schemaKeywords } from './schema-keyword.ts'
@@ -18,12 +18,9 @@ export interface SchemaFault {
 /** Checks a paper; gives its faults in upstream's order. */
 export type PaperCheck = (value: unknown, remarks: readonly JsonRemark[]) => SchemaFault[]
 
-/** The generated validators collect no more, so that a hostile file can't fill the memory with its faults. */
-export const MAX_SCHEMA_FAULTS: number = 100_000
-
 /**
  * Returns the findings of the closed schema of HandoffEnvelope in upstream's order, none for a value that is a
- * {@link HandoffEnvelope}; at most {@link MAX_SCHEMA_FAULTS}.
+ * {@link HandoffEnvelope}; at most {@link MAX_FINDINGS}.
  *
  * @param remarks - What the text says beyond the value; none when the value comes from a block.
  */
@@ -34,6 +31,7 @@ export function checkEnvelope(value: unknown, remarks: readonly JsonRemark[] = [
   const spelled = findSpelledSizes(value, remarks, faults)
   return [...faults, ...spelled]
     .sort(compareFaults)
+    .slice(0, MAX_FINDINGS)
     .map(({ code, place, message }) => schemaFinding(code, place, message))
 }
 

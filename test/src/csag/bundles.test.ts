@@ -62,6 +62,20 @@ describe('a bundle in a directory', () => {
     expect(stale.judgement.localFiles.map((file) => file.path)).not.toContain('notes.md')
   })
 
+  it('finds a way back from what is missing or no directory, and nothing below it', async () => {
+    using copy = copyBundle()
+    const bundle = await openDirectoryBundle(copy.directory)
+    const kindAt = async (way: string): Promise<string> =>
+      (await bundle.locate(way.split('/'))).kind
+    fs.symlinkSync('gone/../notes.md', path.join(copy.directory, 'over'))
+    for (const way of ['gone/../notes.md', 'gone/a/b/../../../notes.md', 'notes.md/x/../../over']) {
+      expect([way, await kindAt(way)]).toEqual([way, 'file'])
+    }
+    for (const way of ['gone/notes.md', 'gone/a/../notes.md', 'notes.md/x', 'over/x']) {
+      expect([way, await kindAt(way)]).toEqual([way, 'missing'])
+    }
+  })
+
   it('must be a directory', async () => {
     using copy = copyBundle()
     for (const name of ['gone', 'notes.md']) {

@@ -6,46 +6,10 @@ import { validateHandoff } from '../../../src/contracts/csag/handoff.ts'
 import { parseLocator } from '../../../src/contracts/csag/locator.ts'
 import { formatReport, makeReport } from '../../../src/contracts/csag/report.ts'
 import { csagRules } from '../../../src/rules/csag-rules.ts'
+import { mutateTree } from '../../fuzz/mutate-tree.ts'
 import { copyBundle, readEnvelope } from './bundle-copy.ts'
 
 const codes = new Set(csagRules.map((rule) => rule.code))
-const texts =
-  'x ../x ~ file:x notes.md //[ env/lock.txt#sha256= 2026-03-01T10:00:00Z completed open ready ' +
-  'paper_extraction validation_report ice:handoff/drift/R2'
-const odd: readonly unknown[] = [
-  null,
-  true,
-  0,
-  -1,
-  1.5,
-  2 ** 60,
-  '',
-  '\ud800',
-  [],
-  [[]],
-  {},
-].concat({ id: 'constructor' }, texts.split(' '))
-
-/** Replaces, removes or adds something at a place that `seed` picks. */
-function mutate(root: unknown, [seed, choice, deed]: readonly [number, number, number]): void {
-  const places: [holder: Record<string, unknown>, key: string][] = []
-  const walk = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return
-    for (const [key, member] of Object.entries(value)) {
-      places.push([value as Record<string, unknown>, key])
-      walk(member)
-    }
-  }
-  walk(root)
-  const [holder, key] = places[seed % Math.max(places.length, 1)] ?? []
-  if (holder === undefined || key === undefined) return
-  const value = structuredClone(odd[choice % odd.length])
-  if (deed % 5 === 0 && !Array.isArray(holder)) delete holder[key]
-  else if (deed % 5 === 1 && Array.isArray(holder)) holder.push(value, holder[Number(key)])
-  else if (deed % 5 === 2) holder[key] = structuredClone(places[choice % places.length]?.[0])
-  else holder[key] = value
-}
-
 describe('any envelope', () => {
   it('gets a verdict with findings of the table, and the same one again', async () => {
     using copy = copyBundle()
@@ -53,7 +17,7 @@ describe('any envelope', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (mutations) => {
         const document = readEnvelope()
-        for (const step of mutations) mutate(document, step)
+        for (const step of mutations) mutateTree(document, step)
         const bytes = new TextEncoder().encode(JSON.stringify(document))
         const judge = async (): Promise<string> => {
           const bundle = await openDirectoryBundle(copy.directory)
