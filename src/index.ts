@@ -8,6 +8,7 @@ export { allKeys, exportKey, exportSecretKey, importKey, newKeyFor, showKey } fr
 export type { KeyFormat, KeyReport } from './key-verbs.ts'
 export type { DiffReport } from './diff-entries.ts'
 export type { Found } from './get.ts'
+export type { Shown } from './show.ts'
 export type { LaidOut } from './bundle/lay-out.ts'
 export type { Head, Logged } from './log.ts'
 export type { Standing } from './trust/standing.ts'

@@ -29,6 +29,8 @@ import type { StoreConfig } from './store-folder.ts'
 import { findStoreFolder, isStore, readConfig } from './store-folder.ts'
 import type { Found } from './get.ts'
 import { entryBlock, getDocument } from './get.ts'
+import type { Shown } from './show.ts'
+import { showRef } from './show.ts'
 import type { StatsReport } from './stats.ts'
 import { statsOf } from './stats.ts'
 import type { StatusReport } from './status.ts'
@@ -122,6 +124,11 @@ export class Store implements AsyncDisposable {
   async get(ref: string): Promise<Found> {
     const context = await this.#open()
     return getDocument(context, await resolveRef(context, ref))
+  }
+
+  /** Returns what a REF names with what a reader wants to know of it; also a list of artifacts by its CID. */
+  async show(ref: string): Promise<Shown> {
+    return showRef(await this.#open(), ref)
   }
 
   /** Returns the exact bytes of an entry's block. */

@@ -20,6 +20,7 @@ const summaries: Readonly<Record<string, (fields: Fields) => readonly string[]>>
   ],
   conflict: (of) => [status(text(of, 'conflict_status')), text(of, 'description')],
   check: (of) => [text(of, 'result')],
+  agent: (of) => [lead('also', texts(of, 'aliases').join(', '), ''), keys(of)],
   root: (of) => [lead('held by', text(of, 'holder'), '')],
 }
 
@@ -42,6 +43,19 @@ function short(text: string): string {
 function text(fields: Fields, key: string): string {
   const value = Object.hasOwn(fields, key) ? fields[key] : undefined
   return typeof value === 'string' ? value : ''
+}
+
+function texts(fields: Fields, key: string): readonly string[] {
+  const value = Object.hasOwn(fields, key) ? fields[key] : undefined
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+function keys(fields: Fields): string {
+  const value = Object.hasOwn(fields, 'keys') ? fields['keys'] : undefined
+  const dids = (Array.isArray(value) ? value : []).flatMap((key: unknown) =>
+    typeof key === 'object' && key !== null ? text(key as Fields, 'did') : [],
+  )
+  return lead('signs with', dids.join(', '), '')
 }
 
 function status(...words: readonly string[]): string {

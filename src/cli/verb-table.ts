@@ -205,7 +205,7 @@ export const verbs: readonly VerbSpec[] = [
   {
     name: 'show',
     group: 'Look',
-    summary: 'Show an entry and its document',
+    summary: 'Show an entry and its document, or what another block is',
     example: 'hstore show baguqeera…',
     args: [ref],
     load: async () => (await import('./verbs/show.ts')).show,
