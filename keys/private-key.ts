@@ -32,6 +32,7 @@ function bare(seed: Uint8Array): ImportedKey {
 
 /** A JSON object begins with a brace, which no line of PEM does. */
 function isObject(text: string | Uint8Array): boolean {
-  const start = typeof text === 'string' ? text : asBuffer(text).toString('latin1', 0, 1024)
+  const start =
+    typeof text === 'string' ? text.slice(0, 1024) : asBuffer(text).toString('latin1', 0, 1024)
   return /^[ \t\r\n]*\{/.test(start)
 }

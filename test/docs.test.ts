@@ -108,6 +108,8 @@ describe('docs/cli.md', () => {
     const documents = [
       await printed('hstore init --as csag:agent/agent-a --no-passphrase --json'),
       await printed('hstore key show csag:agent/agent-a --json'),
+      await printed('hstore key export csag:agent/agent-a --format pem --secret --json'),
+      await printed('hstore key export csag:agent/agent-a --format jwk --json'),
       await printed('hstore put r0001.json --json'),
       await printed(`hstore get ${ref} --json`),
       await printed(`hstore verify --json`),

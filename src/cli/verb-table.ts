@@ -157,7 +157,7 @@ export const verbs: readonly VerbSpec[] = [
     example: 'hstore validate handoff.json --profile handoff --report-out report.json',
     args: [['<file|ref>', 'an envelope, - for stdin, or a REF']],
     options: [
-      ['--profile <profile>', 'handoff', ['handoff']],
+      ['--profile <profile>', 'whose rules: handoff, the one that there is', ['handoff']],
       ['--report-out <file>', 'write the report here'],
       ['--bundle <dir>', "where the envelope's files are (else its own folder)"],
     ],
