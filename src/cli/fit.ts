@@ -4,6 +4,7 @@ const joining = /^[\p{Mn}\p{Me}]$/u
 
 /** Returns how many columns a terminal takes for text, at most; see Unicode's East Asian Width. */
 export function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length
   let width = 0
   for (const character of text) width += columnsOf(character)
   return width

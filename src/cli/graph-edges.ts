@@ -57,6 +57,8 @@ export function drawEdge(cells: string[], edge: Edge, line: number): void {
   else if (line > start) cells[2 * to - side] = slash
   else {
     cells[2 * from + side] = slash
-    for (let x = 2 * (from + side); (2 * (to - side) - x) * side >= 0; x += side) cells[x] ??= '_'
+    for (let x = 2 * (from + side); (2 * (to - side) - x) * side >= 0; x += side) {
+      if (cells[x] === ' ') cells[x] = '_'
+    }
   }
 }

@@ -141,7 +141,7 @@ class Lanes {
     isThere: (column: number) => boolean,
     isStillThere: (column: number) => boolean = () => false,
   ): string[] {
-    const cells: string[] = []
+    const cells = Array.from('  '.repeat(this.#shown(this.#leads.length - 1) + 1))
     for (const [column, lead] of this.#leads.entries()) {
       const isOpen = lead === undefined ? isStillThere(column) : isThere(column)
       if (isOpen) cells[2 * this.#shown(column)] = column < this.#max ? '|' : ':'
@@ -170,5 +170,5 @@ class Lanes {
 }
 
 function textOf(cells: readonly string[]): string {
-  return Array.from(cells, (cell: string | undefined) => cell ?? ' ').join('')
+  return cells.join('').trimEnd()
 }

@@ -4,8 +4,10 @@ import type { Io } from './io.ts'
 export async function print(io: Io, text: string): Promise<void> {
   const command = pagerOf(io)
   if (command !== undefined && io.terminal !== undefined && text !== '') {
-    const { LESS = 'FRX', ...env } = io.env
-    if (await io.terminal.page(command, { ...env, LESS }, text)) return
+    const { LESS = 'FRX', ...rest } = io.env
+    // the passphrase is no business of another program
+    const env = { ...rest, LESS, HSTORE_PASSPHRASE: undefined }
+    if (await io.terminal.page(command, env, text)) return
   }
   await io.out(text)
 }

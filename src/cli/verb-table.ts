@@ -185,6 +185,9 @@ export const verbs: readonly VerbSpec[] = [
     name: 'log',
     group: 'Look',
     summary: 'List an entry, or all heads of a stream, with the ancestors',
+    more: [
+      'Children stand before their parents. With --graph a CID may be cut to fit the terminal: the revision beside it is a REF, a cut CID is none.',
+    ],
     example: 'hstore log csag:handoff/lite --graph',
     args: [ref],
     options: [['-n <count>', 'how many at most'], ['--graph', 'draw forks and merges'], nulEnded],

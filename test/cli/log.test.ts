@@ -90,6 +90,7 @@ describe('log --graph', () => {
   })
 
   it('shortens CIDs and then names to the width of the terminal, never a mark', async () => {
+    expect((await seen(store, 1, 'log', historyWorkspace, '--graph')).match(/\*/g)).toHaveLength(4)
     for (const columns of [20, 40, 80, 90, 200]) {
       const text = await seen(store, columns, 'log', historyWorkspace, '--graph')
       expect(text.match(/\*/g)).toHaveLength(4)
@@ -233,11 +234,19 @@ describe('the pager', () => {
     expect((await ok(store.runWith({ env: { PAGER: 'most' } }, ...argv))).out).not.toBe('')
   })
 
-  it('gets LESS=FRX unless LESS is set', async () => {
+  it('gets LESS=FRX unless LESS is set, and never the passphrase', async () => {
     const terminal = makeTerminal(80)
-    await ok(store.runWith({ terminal }, ...argv))
+    await ok(store.runWith({ terminal, env: { HSTORE_PASSPHRASE: 'secret' } }, ...argv))
     await ok(store.runWith({ terminal, env: { LESS: 'S' } }, ...argv))
     expect(terminal.paged.map(({ env }) => env['LESS'])).toEqual(['FRX', 'S'])
+    expect(JSON.stringify(terminal.paged[0]?.env)).not.toContain('secret')
+    expect(terminal.paged[0]?.env['HSTORE_STORE']).toBe(store.store)
+  })
+
+  it('is not started for nothing', async () => {
+    const terminal = makeTerminal(80)
+    await ok(store.runWith({ terminal }, 'diff', cids[0]!, cids[0]!))
+    expect(terminal.paged).toEqual([])
   })
 
   it('that can not be started leaves the text to stdout', async () => {
