@@ -91,7 +91,7 @@ describe('diff', () => {
     const { body } = json<{ body: string }>(await ok(store.run('roster', 'show', '--json')))
     const { exit, out } = await store.run('diff', store.genesis, body)
     expect(exit).toBe(1)
-    expect(out).toContain(`+ agent ${agents.a}\n`)
+    expect(out).toContain(`+ agent ${agents.a} signs with did:key:z6Mk`)
     expect(out).toContain('    version: 0 -> 2\n')
   })
 
