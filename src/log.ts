@@ -34,9 +34,9 @@ export async function logOf(
     placed = childrenFirst(history.entries, history.open)
     if (history.open.length === 0) break
   }
-  return placed.slice(0, limit).map(({ node, parents }) => ({
+  return placed.slice(0, limit).map(({ node, below }) => ({
     entry: node.entry,
-    parents: parents.map((parent) => parent.entry.cid),
+    parents: below.map((parent) => parent.node.entry.cid),
     standing: context.trust.standingOf(node.entry).standing,
   }))
 }

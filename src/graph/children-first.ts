@@ -1,25 +1,26 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
-import { nodeKey } from '../entry/kinds.ts'
 import { Heap } from '../kernel/heap.ts'
 import type { Node } from './nodes.ts'
 import { nodesOf } from './nodes.ts'
 
-/** A node with the nodes that it follows, as far as they are known. */
+/** A node in its place among others. */
 export interface Placed {
   readonly node: Node
-  readonly parents: readonly Node[]
+  /** The nodes that it follows, as far as they are known. */
+  readonly below: readonly Placed[]
 }
 
 /** A node on its way into the order. */
 interface Place extends Placed {
-  readonly parents: Node[]
+  readonly at: number
   readonly below: Place[]
   /** Links of the node that lead to what was not read. */
-  readonly open: number[]
-  /** Children that are not placed yet. */
+  open: number[]
   children: number
 }
+
+const none: never[] = []
 
 /** More open links than that are not told apart: more has to be read. */
 const maxOpen = 1024
@@ -51,46 +52,39 @@ function placesOf(
   entries: ReadonlyMap<CidText, VerifiedEntry>,
   open: readonly CidText[],
 ): readonly Place[] {
-  const nodes = nodesOf(entries.values())
-  const places = new Map<string, Place>()
-  for (const [key, node] of nodes) {
-    places.set(key, { node, parents: [], below: [], open: [], children: 0 })
+  const places: Place[] = []
+  const byEntry = new Map<CidText, Place>()
+  for (const node of nodesOf(entries.values()).values()) {
+    const place: Place = { node, at: places.length, below: [], open: none, children: 0 }
+    places.push(place)
+    for (const { cid } of node.entries) byEntry.set(cid, place)
   }
   const links = new Map(open.map((cid, i) => [cid, i]))
-  for (const place of places.values()) {
-    const known = new Set<Place>()
-    for (const cid of place.node.parents) {
-      const entry = entries.get(cid)
-      const parent = entry === undefined ? undefined : places.get(nodeKey(entry))
-      if (parent !== undefined) known.add(parent)
-      const link = links.get(cid)
-      if (link !== undefined) place.open.push(link)
-    }
-    for (const parent of known) {
-      place.parents.push(parent.node)
+  for (const place of places) {
+    const { parents } = place.node
+    const known = parents.map((cid) => byEntry.get(cid)).filter((found) => found !== undefined)
+    for (const parent of parents.length > 1 ? new Set(known) : known) {
       place.below.push(parent)
       parent.children += 1
     }
+    if (known.length === parents.length) continue
+    place.open = parents.map((cid) => links.get(cid)).filter((link) => link !== undefined)
   }
-  return [...places.values()]
+  return places
 }
 
 /** Kahn's order, until `mayTake` says no of what comes next. */
 function inOrder(places: readonly Place[], mayTake: (place: Place) => boolean): readonly Place[] {
-  const left = new Map<Place, number>()
+  const left = Uint32Array.from(places, ({ children }) => children)
   const free = new Heap<Place>(isBefore)
-  for (const place of places) {
-    if (place.children === 0) free.add(place)
-    else left.set(place, place.children)
-  }
+  for (const place of places) if (place.children === 0) free.add(place)
   const order: Place[] = []
   for (let next = free.peek(); next !== undefined && mayTake(next); next = free.peek()) {
     free.take()
     order.push(next)
     for (const parent of next.below) {
-      const children = left.get(parent)! - 1
-      left.set(parent, children)
-      if (children === 0) free.add(parent)
+      left[parent.at]! -= 1
+      if (left[parent.at] === 0) free.add(parent)
     }
   }
   return order

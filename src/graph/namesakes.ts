@@ -9,8 +9,8 @@ import { assertInRow, cidsIn } from './index-row.ts'
 import type { LoadedGraph } from './loaded.ts'
 
 /**
- * Returns the envelopes among `entries` with all that the store holds under their names, so that a second document for a
- * name is found wherever it hangs. An entry outside the graph that does not stand proves nothing and is left out.
+ * Returns all envelopes that the store holds under names of `entries` that more than one has, so that a second document
+ * for a name is found wherever it hangs. An entry outside the graph that does not stand proves nothing and is left out.
  */
 export async function namesakesOf(
   context: Context,
@@ -18,12 +18,14 @@ export async function namesakesOf(
   among: Iterable<VerifiedEntry>,
 ): Promise<readonly VerifiedEntry[]> {
   const found = new Map<CidText, VerifiedEntry>()
-  for (const entry of among) if (entry.kind === 'envelope') found.set(entry.cid, entry)
   const seen = new Set<string>()
-  for (const { cid, stream, name = '' } of found.values()) {
+  for (const entry of among) {
+    if (entry.kind !== 'envelope') continue
+    const { cid, stream, name = '' } = entry
     const row = { index: 'names', stream, name } as const
     const cids = cidsIn(context, row)
-    if (cids.length === 0 || (cids.length === 1 && cids[0] === cid)) continue // no namesake
+    if (cids.length === 1 && cids[0] === cid) continue
+    found.set(cid, entry) // a row that leaves it out hides none of those that the graph holds
     const key = nameKey(stream, name)
     if (seen.has(key)) continue
     seen.add(key)

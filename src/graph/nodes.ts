@@ -4,7 +4,6 @@ import type { CidText } from '../../store/cid-text.ts'
 
 /** Entries that are one node, and what they follow together. */
 export interface Node {
-  readonly key: string
   /** The entry that names the node: fewest shallow names, then least CID. */
   readonly entry: VerifiedEntry
   readonly entries: readonly VerifiedEntry[]
@@ -20,12 +19,11 @@ export function nodesOf(entries: Iterable<VerifiedEntry>): ReadonlyMap<string, N
     if (!kindOf(entry.kind).isNode) continue
     const key = nodeKey(entry)
     const other = nodes.get(key)
-    if (other === undefined)
-      nodes.set(key, { key, entry, entries: [entry], parents: entry.parents })
+    if (other === undefined) nodes.set(key, { entry, entries: [entry], parents: entry.parents })
     else addTo(groups, key, entry, other)
   }
   // nearly every node has one entry: only the others are worth a second look
-  for (const [key, group] of groups) nodes.set(key, nodeOf(key, group))
+  for (const [key, group] of groups) nodes.set(key, nodeOf(group))
   return nodes
 }
 
@@ -40,10 +38,10 @@ function addTo(
   else group.push(entry)
 }
 
-function nodeOf(key: string, group: VerifiedEntry[]): Node {
+function nodeOf(group: VerifiedEntry[]): Node {
   const entries = group.sort(byShallowThenCid)
   const parents = [...new Set(entries.flatMap(({ parents }) => parents))]
-  return { key, entry: entries[0]!, entries, parents }
+  return { entry: entries[0]!, entries, parents }
 }
 
 /** Orders the entries of one node: the one that names it comes first. */
