@@ -47,12 +47,19 @@ export interface Head {
   readonly entry: VerifiedEntry
 }
 
+/** Streams whose heads are read at once, at most. */
+const atOnce = 256
+
 /** Returns the heads of every stream but the roster's; two of one stream are a fork. */
 export async function allHeads(context: Context): Promise<readonly Head[]> {
+  const streams = (await streamsOf(context)).filter((stream) => familyOf(stream) !== 'roster')
   const heads: Head[] = []
-  for (const stream of await streamsOf(context)) {
-    if (familyOf(stream) === 'roster') continue
-    for (const entry of await headsOf(context, stream)) heads.push({ stream, entry })
+  for (let at = 0; at < streams.length; at += atOnce) {
+    const read = streams.slice(at, at + atOnce).map(async (stream) => {
+      const entries = await headsOf(context, stream)
+      return entries.map((entry) => ({ stream, entry }))
+    })
+    for (const found of await Promise.all(read)) heads.push(...found)
   }
   return heads
 }

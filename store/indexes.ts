@@ -3,6 +3,7 @@ import type { RowChange } from './commit.ts'
 import type { IndexName } from './keyspace.ts'
 import { entryKey, nameKey, nodeKey, rowKey, tipKey } from './keyspace.ts'
 import { linksFirst } from './links-first.ts'
+import { includesSorted, placeIn } from './sorted.ts'
 
 /** What the indexes need to know of an entry. */
 export interface EntryRow {
@@ -75,25 +76,34 @@ export function planAll(entries: readonly EntryRow[]): RowChange[] {
 function planNode(read: ReadRow, entry: EntryRow, twins: readonly string[]): RowChange[] {
   const { cid, stream, node, body } = entry
   const before = read('heads', stream) ?? []
-  const after = new Set(before)
-  for (const parent of entry.parents) unhead(read, stream, parent, after)
+  const gone = new Set<string>()
+  for (const parent of entry.parents) unhead(read, stream, parent, before, gone)
+  const left = gone.size === 0 ? before : before.filter((head) => !gone.has(head))
   // Entries of a node are heads together or not at all, so one that is there tells for all.
   const sibling = twins.find((twin) => nodeOf(read, stream, twin) === node)
-  if (sibling === undefined || after.has(sibling)) after.add(cid)
+  const isHead = sibling === undefined || includesSorted(left, sibling)
+  const after = isHead ? insert(left, cid) : left
   const rows: RowChange[] = []
   if (node !== cid) rows.push({ index: 'nodes', key: nodeKey(stream, cid), values: [node, body] })
-  const values = after.size === 0 ? undefined : [...after].sort()
-  if (!sameTexts(before, values ?? [])) rows.push({ index: 'heads', key: stream, values })
+  const values = after.length === 0 ? undefined : after
+  if (after !== before) rows.push({ index: 'heads', key: stream, values })
   return rows
 }
 
-/** Takes all entries of the node of `parent` out of `heads`. */
-function unhead(read: ReadRow, stream: string, parent: CidText, heads: Set<string>): void {
-  if (!heads.delete(parent)) return
+/** Adds all entries of the node of `parent` to those that are no heads any more. */
+function unhead(
+  read: ReadRow,
+  stream: string,
+  parent: CidText,
+  heads: readonly string[],
+  gone: Set<string>,
+): void {
+  if (!includesSorted(heads, parent)) return
+  gone.add(parent)
   const [node, body] = read('nodes', nodeKey(stream, parent)) ?? []
   if (node === undefined || body === undefined) return
   for (const twin of read('bodies', body) ?? []) {
-    if (heads.has(twin) && nodeOf(read, stream, twin) === node) heads.delete(twin)
+    if (nodeOf(read, stream, twin) === node && includesSorted(heads, twin)) gone.add(twin)
   }
 }
 
@@ -104,15 +114,10 @@ function nodeOf(read: ReadRow, stream: string, cid: string): string {
 
 /** Returns the sorted list with `cid` in its place. */
 function insert(sorted: readonly string[], cid: CidText): readonly string[] {
-  const at = sorted.findIndex((other) => other >= cid)
-  if (at === -1) return [...sorted, cid]
+  const at = placeIn(sorted, cid)
   return sorted[at] === cid ? sorted : sorted.toSpliced(at, 0, cid)
 }
 
 function holds(cids: readonly CidText[], text: string): boolean {
   return cids.includes(text as CidText)
-}
-
-function sameTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, i) => text === b[i])
 }

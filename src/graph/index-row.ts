@@ -1,9 +1,9 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { StoreError } from '../../store/errors.ts'
 import { nameKey, tipKey } from '../../store/keyspace.ts'
-import type { Context } from '../context.ts'
+import type { BegunEntry, Context } from '../context.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
-import { getEntry } from '../context.ts'
+import { beginEntry } from '../context.ts'
 import { kindOf } from '../entry/kinds.ts'
 
 /** A row of an index that names entries, and what those entries have in common. */
@@ -24,13 +24,13 @@ export function cidsIn(context: Context, row: IndexRow): readonly CidText[] {
  * @throws {StoreError} `HSTORE_STORE_DAMAGED` when the row names an entry that is not its own.
  */
 export async function readRow(context: Context, row: IndexRow): Promise<readonly VerifiedEntry[]> {
-  const entries: VerifiedEntry[] = []
+  const begun: BegunEntry[] = []
   for (const cid of cidsIn(context, row)) {
-    const entry = await getEntry(context, cid)
-    assertInRow(row, entry)
-    entries.push(entry)
+    const entry = await beginEntry(context, cid)
+    assertInRow(row, entry.stated)
+    begun.push(entry)
   }
-  return entries
+  return Promise.all(begun.map(({ verified }) => verified))
 }
 
 /** Throws `HSTORE_STORE_DAMAGED` when `row` is none that names `entry`. */

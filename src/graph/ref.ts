@@ -29,7 +29,6 @@ type Named = VerifiedEntry | { readonly cid: CidText }
  */
 export async function resolveRef(context: Context, ref: string): Promise<CidText> {
   assertArgument('ref', ref, 'string')
-  await context.db.settled()
   if (ref === '') throw notFound(ref, 'the REF is empty')
   if (isCidText(ref)) return resolveCid(context, ref)
   if (/^(bagu|bafkrei)[a-z2-7]{40,}/i.test(ref)) {

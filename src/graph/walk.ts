@@ -2,6 +2,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import { checkArtifact } from '../../store/artifacts.ts'
 import type { Database } from '../../store/database.ts'
 import type { Entry } from '../entry/entry.ts'
+import { nodeKey } from '../entry/kinds.ts'
 import { Collection } from './collect.ts'
 import type { LoadedGraph } from './loaded.ts'
 
@@ -29,6 +30,7 @@ export async function walk(
   const collection = new Collection()
   const seen = new Set<CidText>()
   const rests = new Map<CidText, Rest>()
+  const nodes = new Set<string>()
   let wave = take(starts, seen)
   while (wave.length > 0) {
     const next = new Set<CidText>()
@@ -37,7 +39,7 @@ export async function walk(
       for (const entry of await readEntries(db, collection, cids, options)) {
         if (isCovered(collection, entry.cid, options)) continue
         addRests(rests, entry)
-        for (const cid of await linked(db, entry, options)) next.add(cid)
+        for (const cid of await linked(db, entry, nodes, options)) next.add(cid)
       }
     }
     if (rests.size >= batch) await readRests(db, collection, rests)
@@ -84,11 +86,21 @@ async function readEntries(
   return found
 }
 
-/** The entries that an entry follows, and the others of its node. */
-async function linked(db: Database, entry: Entry, { isOfNode }: WalkOptions): Promise<CidText[]> {
+/** The entries that an entry follows, and the others of its node, which are looked for once. */
+async function linked(
+  db: Database,
+  entry: Entry,
+  nodes: Set<string>,
+  { isOfNode }: WalkOptions,
+): Promise<CidText[]> {
   const links: CidText[] = [...entry.parents, ...entry.prev]
   if (entry.kind !== 'envelope' || isOfNode === undefined) return links
-  for (const cid of (db.readRow('bodies', entry.body) ?? []) as CidText[]) {
+  const carriers = (db.readRow('bodies', entry.body) ?? []) as CidText[]
+  if (carriers.length === 1 && carriers[0] === entry.cid) return links
+  const key = nodeKey(entry)
+  if (nodes.has(key)) return links
+  nodes.add(key)
+  for (const cid of carriers) {
     if (cid !== entry.cid && (await isOfNode(cid, entry))) links.push(cid)
   }
   return links

@@ -1,4 +1,5 @@
 import type { CidText } from '../../store/cid-text.ts'
+import { includesSorted } from '../../store/sorted.ts'
 import type { Context } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
@@ -167,9 +168,8 @@ function assertNoEquivocation(draft: Draft, namesakes: readonly VerifiedEntry[])
 /** Nearly always the index of heads says it all. */
 function areHeads(context: Context, draft: Draft, nodes: readonly Node[]): boolean {
   const indexed = nodes.length === 0 ? [] : (context.db.readRow('heads', draft.stream) ?? [])
-  const row = new Set(indexed)
   return nodes.every(({ entries }) =>
-    entries.some(({ cid }) => row.has(cid) || draft.parents.includes(cid)),
+    entries.some(({ cid }) => includesSorted(indexed, cid) || draft.parents.includes(cid)),
   )
 }
 
