@@ -116,8 +116,9 @@ async function certify(
     }),
   )
   const { entry } = await append(context, certificateDraft(agent, signer, head, body), signer)
-  const rows = coveredRows(context, judgement, signer)
-  if (rows.length > 0) await context.db.commit({ blocks: [], rows })
+  // each mark holds by itself, so a stop between two batches does no harm
+  for (const rows of coveredRows(context, judgement, signer))
+    await context.db.commit({ blocks: [], rows })
   return entry.cid
 }
 
@@ -139,23 +140,34 @@ function certificateDraft(agent: string, signer: Signer, head: CidText, body: Ui
   }
 }
 
+/** Rows of marks that are made and written at once, at most. */
+const rowBatch = 8192
+
 /** Only a whole history without a blemish is covered: what was short or odd has to be seen again each time. */
-function coveredRows(context: Context, judgement: Judgement, { did }: Signer): RowChange[] {
-  const { graph, namesakes, shallow, verdict, findings } = judgement
+function* coveredRows(
+  context: Context,
+  { graph, namesakes, shallow, verdict, findings }: Judgement,
+  { did }: Signer,
+): Generator<readonly RowChange[]> {
   const isWhole =
     verdict === 'complete' &&
     shallow.length === 0 &&
     !findings.some(({ severity }) => severity === 'warning')
   const scope = `${did}:${context.trust.rosterBody}` as const
-  const whats = new Map<CidText, MarkWhat[]>()
-  for (const { cid } of graph.entries.values()) {
-    whats.set(cid, isWhole ? ['signature', `certified:${scope}`] : ['signature'])
+  const covered: MarkWhat[] = isWhole ? ['signature', `certified:${scope}`] : ['signature']
+  const beside = isWhole ? namesakes.filter(({ cid }) => !graph.entries.has(cid)) : []
+  let rows: RowChange[] = []
+  for (const [entries, marks] of [
+    [graph.entries.values(), covered],
+    [beside, ['signature', `seen:${scope}`]],
+  ] as const) {
+    for (const { cid } of entries) {
+      const values = context.marks.rowWith(cid, marks)
+      if (values !== undefined) rows.push({ index: 'marks', key: cid, values })
+      if (rows.length < rowBatch) continue
+      yield rows
+      rows = []
+    }
   }
-  for (const { cid } of isWhole ? namesakes : []) {
-    if (!graph.entries.has(cid)) whats.set(cid, ['signature', `seen:${scope}`])
-  }
-  return [...whats].flatMap(([cid, marks]) => {
-    const values = context.marks.rowWith(cid, marks)
-    return values === undefined ? [] : [{ index: 'marks' as const, key: cid, values }]
-  })
+  if (rows.length > 0) yield rows
 }
