@@ -1,3 +1,4 @@
+import { quoted } from '../src/kernel/shown.ts'
 import { ArgumentError } from '../src/kernel/errors.ts'
 import { asBuffer } from '../src/kernel/bytes.ts'
 import { isPublicKey } from './ed25519.ts'
@@ -80,7 +81,7 @@ function decode(text: string): string {
 }
 
 function refuse(text: unknown): never {
-  const shown = typeof text === 'string' ? JSON.stringify(text.slice(0, 80)) : typeof text
+  const shown = typeof text === 'string' ? quoted(text) : typeof text
   throw new KeyError(
     'HSTORE_DID_INVALID',
     `${shown} is no did:key of a safe Ed25519 key: give did:key:z6Mk… as hstore shows it`,

@@ -1,3 +1,4 @@
+import { quoted } from '../src/kernel/shown.ts'
 import { createHash } from 'node:crypto'
 import { asBuffer, equalBytes } from '../src/kernel/bytes.ts'
 import { ArgumentError, assertBytes } from '../src/kernel/errors.ts'
@@ -106,7 +107,7 @@ function hasRepeatedName(json: string): boolean {
 function expectText(jwk: Readonly<Record<string, unknown>>, name: string, wanted: string): void {
   const value = Object.hasOwn(jwk, name) ? jwk[name] : undefined
   if (value === wanted) return
-  const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 32)) : 'no text'
+  const got = typeof value === 'string' ? quoted(value.slice(0, 32)) : 'no text'
   throw invalid(`has ${got} as ${name}, not ${wanted}: give an Ed25519 key`)
 }
 

@@ -1,3 +1,4 @@
+import { quoted } from '../src/kernel/shown.ts'
 import { ArgumentError, assertArgument, assertBytes } from '../src/kernel/errors.ts'
 import { createDecipheriv } from 'node:crypto'
 import { createRequire } from 'node:module'
@@ -120,7 +121,7 @@ function readContainer(bytes: Uint8Array): Container {
 function decrypt(container: Container, passphrase: string | undefined): Uint8Array {
   const cipher = CIPHERS.get(container.cipher)
   if (cipher === undefined) {
-    const name = JSON.stringify(container.cipher.slice(0, 64))
+    const name = quoted(container.cipher.slice(0, 64))
     throw invalid(`is under the cipher ${name}: write it anew with ssh-keygen -p -Z aes256-ctr`)
   }
   if (container.kdf !== 'bcrypt') throw invalid('does not use bcrypt for its passphrase')

@@ -1,3 +1,4 @@
+import { quoted } from '../src/kernel/shown.ts'
 import { asBuffer, equalBytes } from '../src/kernel/bytes.ts'
 import { KeyError } from './errors.ts'
 
@@ -78,7 +79,7 @@ export class SshReader {
   expectEd25519(): void {
     const type = this.text()
     if (type === SSH_ED25519) return
-    throw invalid(`is of type ${JSON.stringify(type.slice(0, 64))}: give an Ed25519 key`)
+    throw invalid(`is of type ${quoted(type.slice(0, 64))}: give an Ed25519 key`)
   }
 
   /** Returns the 32 bytes of a public key. */

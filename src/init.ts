@@ -1,3 +1,4 @@
+import { quoted } from './kernel/shown.ts'
 import { randomBytes } from 'node:crypto'
 import type { Signer } from '../keys/signer.ts'
 import { encodeForm } from '../store/canonical.ts'
@@ -167,7 +168,7 @@ export function assertAgent(agent: string): void {
   if (!isAgentId(agent))
     throw new HandoffError(
       'HSTORE_USAGE',
-      `${JSON.stringify(String(agent).slice(0, 80))} is no agent id: 1 to 1024 bytes without control characters`,
+      `${quoted(String(agent))} is no agent id: 1 to 1024 bytes without control characters`,
     )
 }
 

@@ -1,3 +1,4 @@
+import { quoted } from './kernel/shown.ts'
 import { isDidKey } from '../keys/did-key.ts'
 import type { Signer } from '../keys/signer.ts'
 import { encodeForm } from '../store/canonical.ts'
@@ -37,7 +38,7 @@ export async function addToRoster(
   if (!isDidKey(did))
     throw new HandoffError(
       'HSTORE_USAGE',
-      `${JSON.stringify(did)} is no did:key: hstore key show prints it`,
+      `${quoted(did)} is no did:key: hstore key show prints it`,
     )
   const { roster, rosterBody } = context.trust
   if (isThere(context.trust, agent, did)) return false

@@ -1,3 +1,4 @@
+import { bounded } from '../src/kernel/shown.ts'
 import { StoreError } from './errors.ts'
 
 /** Why bytes or a value are no block: stable names, shown as `details.reason`. See docs/format.md, «Canonical DAG-JSON». */
@@ -28,8 +29,6 @@ export interface BlockPlace {
   readonly pointer?: string
 }
 
-const SHOWN = 120
-
 /**
  * Returns the error for a block that is refused.
  *
@@ -49,30 +48,6 @@ export function blockInvalid(
   return new StoreError('HSTORE_BLOCK_INVALID', `no valid block: ${what}${where}`, {
     details: { reason, ...place },
   })
-}
-
-/** Returns `text` in quotes, bounded and printable, for a message. */
-export function quoted(text: string): string {
-  return printable(JSON.stringify(cut(text)))
-}
-
-/** Returns `text`, bounded and printable, for a message. */
-export function bounded(text: string): string {
-  return printable(cut(text))
-}
-
-/** Controls, line separators and what turns the direction of text: a message is one line that shows what it says. */
-const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
-
-function printable(text: string): string {
-  return text.replaceAll(unprintable, (character) => {
-    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
-    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
-  })
-}
-
-function cut(text: string): string {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }
 
 /** Returns the JSON pointer (RFC 6901) of a path of keys and indexes. */

@@ -1,5 +1,5 @@
 import { asBuffer } from '../src/kernel/bytes.ts'
-import { quoted } from './block-fault.ts'
+import { quoted } from '../src/kernel/shown.ts'
 import type { BlockReason } from './block-fault.ts'
 import { judgeNumber } from './json-number.ts'
 

@@ -1,6 +1,7 @@
 import { compareUtf8 } from '../src/kernel/bytes.ts'
 import { isBase64 } from './base64.ts'
-import { blockInvalid, formatPointer, quoted } from './block-fault.ts'
+import { quoted } from '../src/kernel/shown.ts'
+import { blockInvalid, formatPointer } from './block-fault.ts'
 import type { BlockReason } from './block-fault.ts'
 import type { Fault } from './canonical-fault.ts'
 import { MAX_BLOCK_DEPTH } from './canonical-scan.ts'

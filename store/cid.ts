@@ -1,7 +1,7 @@
 import { ArgumentError } from '../src/kernel/errors.ts'
 import { CID } from 'multiformats/cid'
 import { equalBytes } from '../src/kernel/bytes.ts'
-import { quoted } from './block-fault.ts'
+import { quoted } from '../src/kernel/shown.ts'
 import { readCid } from './cid-bytes.ts'
 import { cidTextOf, isCidText } from './cid-text.ts'
 import type { CidText, Codec } from './cid-text.ts'

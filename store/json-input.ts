@@ -1,4 +1,5 @@
-import { blockInvalid, bounded } from './block-fault.ts'
+import { bounded } from '../src/kernel/shown.ts'
+import { blockInvalid } from './block-fault.ts'
 import type { BlockReason } from './block-fault.ts'
 import { encodeForm } from './canonical.ts'
 import type { JsonMap } from './canonical.ts'

@@ -1,4 +1,4 @@
-import { quoted } from './block-fault.ts'
+import { quoted } from '../src/kernel/shown.ts'
 import { judgeNumber } from './json-number.ts'
 import type { NumberRemark } from './json-number.ts'
 import { isWellFormed } from './utf8.ts'

@@ -2,6 +2,7 @@ import { decodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { HandoffError } from '../errors.ts'
+import { bounded } from '../kernel/shown.ts'
 import type { Fault } from './assert.ts'
 import { readEntryForm } from './assert.ts'
 import type { SignedEntry } from './entry.ts'
@@ -10,6 +11,9 @@ import { maxEntryBytes } from './entry.ts'
 // `{"payload":` before and `,"sig":{"/":{"bytes":"<86 characters>"}}}` behind: both of fixed length
 const headLength = 11
 const tailLength = 112
+
+/** Of more faults the message is no line for a person any more; `details` has all. */
+const toldFaults = 20
 
 /**
  * Returns the entry in a block whose bytes are known to hash to `cid`.
@@ -48,9 +52,11 @@ export function looksLikeEntry(form: { readonly [key: string]: JsonForm }): bool
 }
 
 function invalid(cid: CidText, faults: readonly Fault[]): HandoffError {
-  const told = faults.map(
-    ({ pointer, message }) => `${pointer === '' ? 'the block' : pointer} ${message}`,
-  )
+  const told = faults.slice(0, toldFaults).map(({ pointer, message }) => {
+    const place = pointer === '' ? 'the block' : bounded(pointer)
+    return `${place} ${message}`
+  })
+  if (faults.length > toldFaults) told.push(`and ${faults.length - toldFaults} more`)
   return new HandoffError('HSTORE_ENTRY_INVALID', `${cid} is no entry: ${told.join('; ')}`, {
     details: { cid, faults },
   })

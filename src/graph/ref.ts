@@ -1,3 +1,4 @@
+import { quoted } from '../kernel/shown.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf, isCidText } from '../../store/cid-text.ts'
 import { parseTipKey } from '../../store/keyspace.ts'
@@ -185,7 +186,7 @@ function assertOneDocument(nodes: readonly Named[]): void {
 function notFound(ref: string, why: string): HandoffError {
   return new HandoffError(
     'HSTORE_REF_NOT_FOUND',
-    `${JSON.stringify(ref)}: ${why}; hstore heads lists what is there`,
+    `${quoted(ref)}: ${why}; hstore heads lists what is there`,
     {
       details: { ref },
     },
@@ -193,11 +194,7 @@ function notFound(ref: string, why: string): HandoffError {
 }
 
 function ambiguous(ref: string, what: string, candidates: readonly string[]): HandoffError {
-  return new HandoffError(
-    'HSTORE_REF_AMBIGUOUS',
-    `${JSON.stringify(ref)} names ${what}: choose one`,
-    {
-      details: { ref, candidates },
-    },
-  )
+  return new HandoffError('HSTORE_REF_AMBIGUOUS', `${quoted(ref)} names ${what}: choose one`, {
+    details: { ref, candidates },
+  })
 }

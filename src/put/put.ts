@@ -1,3 +1,4 @@
+import { quoted } from '../kernel/shown.ts'
 import type { Signer } from '../../keys/signer.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { encodeForm, linkForm } from '../../store/canonical.ts'
@@ -149,7 +150,7 @@ function assertStream({ id }: HandoffEnvelope): void {
   if (isStream(`csag:${id}`)) return
   throw new HandoffError(
     'HSTORE_BODY_INVALID',
-    `/id ${JSON.stringify(id.slice(0, 80))} can't name a stream: 1 to 1024 bytes without control characters`,
+    `/id ${quoted(id)} can't name a stream: 1 to 1024 bytes without control characters`,
     { details: { pointer: '/id' } },
   )
 }
@@ -164,7 +165,7 @@ function assertAuthor({ trust }: Context, { created_by }: HandoffEnvelope, agent
   }
   throw new HandoffError(
     'HSTORE_AUTHOR_MISMATCH',
-    `created_by is ${JSON.stringify(created_by)}, which is no name of ${agent}: put it --as its creator`,
+    `created_by is ${quoted(created_by)}, which is no name of ${agent}: put it --as its creator`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { quoted } from '../kernel/shown.ts'
 import { isDidKey } from '../../keys/did-key.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import { encodeFormText, findBytes, findLink } from '../../store/canonical.ts'
@@ -147,7 +148,7 @@ function mapOf(value: JsonForm, at: string): { [key: string]: JsonForm } {
 
 function closed(map: FormMap, at: string, keys: readonly string[]): void {
   const other = Object.keys(map).find((key) => !keys.includes(key))
-  if (other !== undefined) fail(at, `has the key ${JSON.stringify(other)}, which no roster has`)
+  if (other !== undefined) fail(at, `has the key ${quoted(other)}, which no roster has`)
 }
 
 function list(map: FormMap, key: string, at: string): readonly JsonForm[] {

@@ -4,25 +4,20 @@ import { rolldown } from 'rolldown'
 
 /**
  * @param {string} root the repository
+ * @param {'guided' | 'main'} name the file to start from
  * @param {'cjs' | 'esm'} format CommonJS is what the coverage-guided fuzzer can follow
  * @returns {Promise<string>} the path of the bundle
  */
-export async function bundle(root, format = 'esm') {
+export async function bundle(root, name = 'main', format = 'esm') {
   const built = await rolldown({
-    input: { main: path.join(root, 'test/fuzz/main.ts') },
+    input: path.join(root, 'test/fuzz', `${name}.ts`),
     platform: 'node',
     transform: { target: 'node20' },
     external: /^(?!@oxc-project\/)[^./\0]/,
     logLevel: 'silent',
   })
-  const extension = format === 'esm' ? 'mjs' : 'cjs'
-  const dir = path.join(root, 'dist.fuzz')
-  await built.write({
-    dir,
-    format,
-    entryFileNames: `[name].${extension}`,
-    chunkFileNames: `[name].${extension}`,
-  })
+  const file = path.join(root, 'dist.fuzz', `${name}.${format === 'esm' ? 'mjs' : 'cjs'}`)
+  await built.write({ file, format, codeSplitting: false })
   await built.close()
-  return path.join(dir, `main.${extension}`)
+  return file
 }

@@ -8,6 +8,9 @@ const numbers =
     ' ',
   )
 
+/** Longer mutants tell no more, and are built for the most part of their time. */
+const maxLength = 256 * 1024
+
 type Change = (tokens: string[], at: number, dice: Dice) => void
 
 /** Ends of the member or item that begins at a token: the commas and brackets around it. */
@@ -110,7 +113,8 @@ export function mutateJson(text: string, dice: Dice): string {
     const values = tokens.flatMap((token, i) => (isValue.test(token) ? [i] : []))
     const at = values.length > 0 && dice.isBelow(90) ? dice.pick(values) : dice.below(tokens.length)
     if (at < tokens.length) dice.pick(changes)(tokens, at, dice)
-    changed = tokens.join('')
+    const next = tokens.join('')
+    if (next.length <= maxLength) changed = next
   }
   return changed
 }

@@ -8,7 +8,7 @@ import type { Dice } from './dice.ts'
 /** One door that bytes of others come through. */
 export interface Target {
   readonly name: string
-  /** How many mutants it gets of a thousand in a run over all targets. */
+  /** How many thousand mutants it gets in a whole run. */
   readonly share: number
   readonly seeds: readonly Uint8Array[]
   readonly mutate: Mutator
@@ -90,7 +90,7 @@ export function codeOf(error: unknown): string {
   const isKnown = error instanceof HstoreError && exitOf(error.code) !== undefined
   if (!isKnown) throw error
   const { message, code } = error
-  if (/[\r\n]/.test(message) || message.length > 100_000) {
+  if (/[\p{Cc}\u2028\u2029]/u.test(message) || message.length > 10_000) {
     throw new Error(`a message that is no short line: ${JSON.stringify(message.slice(0, 200))}`)
   }
   const { reason } = error.details

@@ -12,10 +12,15 @@ import { decodeBlock } from '../../store/codec.ts'
 import { parseJson, toBlockForm } from '../../store/json-input.ts'
 import { runCli } from '../support/cli.ts'
 import { SeedFolder } from './seeds.ts'
+import type { Target } from './target.ts'
 import { codeOf, textOfBytes } from './target.ts'
+import { envelopeTargets } from './targets/envelopes.ts'
 import { archives } from './worst/archives.ts'
+import { commandLines } from './worst/command-lines.ts'
+import { entries } from './worst/entries.ts'
 import { envelopes } from './worst/envelopes.ts'
 import { keyFiles } from './worst/keys.ts'
+import { papers, reports } from './worst/papers.ts'
 import { shapes } from './worst/shapes.ts'
 import { rosters } from './worst/rosters.ts'
 
@@ -50,11 +55,21 @@ const doors = {
   argv: (bytes) => runCli(textOfBytes(bytes).split('\0')),
 } satisfies Record<string, Door>
 
+function targetOf(seeds: SeedFolder, name: string): Target | undefined {
+  return envelopeTargets(seeds).find((target) => target.name === name)
+}
+
 /** Returns the inputs that cost most, each of about 2 MiB where its door takes that much. */
 export function worstCases(root: string): WorstCase[] {
   const seeds = new SeedFolder(root, undefined)
-  const all: (readonly [string, readonly (keyof typeof doors)[], () => Uint8Array])[] = [
-    ...shapes.map(([name, make]) => [name, ['block', 'json', 'envelope'], make] as const),
+  const [paper, report] = ['paper', 'report'].map((name) => targetOf(seeds, name))
+  const open: Record<string, Door> = { ...doors, paper: paper!.run, report: report!.run }
+  const all: (readonly [string, readonly string[], () => Uint8Array])[] = [
+    ...shapes.map(([name, make]) => [name, ['block', 'json', 'envelope', 'paper'], make] as const),
+    ...papers(seeds).map(([name, make]) => [name, ['paper'], make] as const),
+    ...reports.map(([name, make]) => [name, ['report'], make] as const),
+    ...entries.map(([name, make]) => [name, ['entry'], make] as const),
+    ...commandLines.map(([name, make]) => [name, ['argv'], make] as const),
     ...envelopes(seeds).map(([name, make]) => [name, ['envelope', 'validate'], make] as const),
     ...rosters.map(([name, make]) => [name, ['roster'], make] as const),
     ...keyFiles.map(([name, door, make]) => [name, [door], make] as const),
@@ -66,7 +81,7 @@ export function worstCases(root: string): WorstCase[] {
       make,
       run: async (bytes: Uint8Array) => {
         try {
-          await doors[door](bytes)
+          await open[door]!(bytes)
           return 'accepted'
         } catch (error) {
           return codeOf(error)

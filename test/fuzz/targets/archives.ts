@@ -30,8 +30,8 @@ export async function archiveTargets(seeds: SeedFolder): Promise<Target[]> {
   const rows = [[], cids, ['a', 'ä\u0000']].map((row) => bytesOfText(encodeRow(row)))
   return [
     { name: 'car', share: 100, seeds: [...cars, ...given], mutate: byteMutator, run: runCar },
-    { name: 'cid', share: 80, seeds: cids.map(bytesOfText), mutate: byteMutator, run: runCid },
-    { name: 'row', share: 80, seeds: rows, mutate: jsonMutator, run: runRow },
+    { name: 'cid', share: 100, seeds: cids.map(bytesOfText), mutate: byteMutator, run: runCid },
+    { name: 'row', share: 100, seeds: rows, mutate: jsonMutator, run: runRow },
   ]
 }
 

@@ -22,10 +22,10 @@ export function blockTargets(seeds: SeedFolder): Target[] {
   )
   const blocks = [encodeForm(toBlockForm(parseJson(history))), ...known]
   return [
-    { name: 'block', share: 120, seeds: blocks, mutate: jsonMutator, run: runBlock },
+    { name: 'block', share: 100, seeds: blocks, mutate: jsonMutator, run: runBlock },
     {
       name: 'json',
-      share: 120,
+      share: 100,
       seeds: [history, ...known, ...files],
       mutate: jsonMutator,
       run: runJson,

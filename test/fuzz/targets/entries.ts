@@ -35,7 +35,7 @@ export function entryTargets(seeds: SeedFolder): Target[] {
   return [
     {
       name: 'entry',
-      share: 110,
+      share: 100,
       seeds: [...valid, ...fixtures('invalid')].filter(({ length }) => length < 8000),
       mutate,
       run: (bytes) => runEntry(bytes, signed),

@@ -39,28 +39,28 @@ export async function fileTargets(): Promise<Target[]> {
   return [
     {
       name: 'config',
-      share: 15,
+      share: 10,
       seeds: [json({ format: 1, genesis: cid, agent: 'a' })],
       mutate: jsonMutator,
       run: (bytes) => runConfig(bytes, folder),
     },
     {
       name: 'pins',
-      share: 15,
+      share: 10,
       seeds: [json({ genesis: cid, ...unpinned(cid) })],
       mutate: jsonMutator,
       run: (bytes) => runPins(bytes, folder),
     },
     {
       name: 'holder',
-      share: 15,
+      share: 10,
       seeds: ['1\n', '4194304', '9999999999\n', `${'a'.repeat(64)}\n`].map(bytesOfText),
       mutate: byteMutator,
       run: (bytes) => runHolder(bytes, folder),
     },
     {
       name: 'argv',
-      share: 15,
+      share: 10,
       seeds: commandLines.map(bytesOfText),
       mutate: mutateWords,
       run: (bytes) => runWords(bytes, agent, folder),

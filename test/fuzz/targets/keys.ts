@@ -40,35 +40,35 @@ export function keyTargets(seeds: SeedFolder): Target[] {
   return [
     {
       name: 'openssh',
-      share: 80,
+      share: 100,
       seeds: [...keys.map(({ text }) => bytesOfText(text)), ...others],
       mutate: pemMutator,
       run: runOpenSSH,
     },
     {
       name: 'pkcs8',
-      share: 80,
+      share: 100,
       seeds: plain.map(bytesOfText),
       mutate: pemMutator,
       run: runPkcs8,
     },
     {
       name: 'public-key',
-      share: 80,
+      share: 100,
       seeds: [...keys.map((key) => bytesOfText(key.public)), ...publics],
       mutate: byteMutator,
       run: runPublic,
     },
     {
       name: 'jwk',
-      share: 80,
+      share: 100,
       seeds: [privateJwk(seed), publicJwk(publicKeyOf(seed)), { ...privateJwk(seed), alg: 'EdDSA' }]
         .map((jwk) => JSON.stringify(jwk))
         .map(bytesOfText),
       mutate: jsonMutator,
       run: runJwk,
     },
-    { name: 'did', share: 80, seeds: dids.map(bytesOfText), mutate: byteMutator, run: runDid },
+    { name: 'did', share: 100, seeds: dids.map(bytesOfText), mutate: byteMutator, run: runDid },
   ]
 }
 

@@ -1,0 +1,26 @@
+/** Characters of others' text that a message shows. */
+const SHOWN = 120
+
+/** Returns `text` in quotes, bounded and printable, for a message. */
+export function quoted(text: string): string {
+  return printable(JSON.stringify(cut(text)))
+}
+
+/** Returns `text`, bounded and printable, for a message. */
+export function bounded(text: string): string {
+  return printable(cut(text))
+}
+
+/** Controls, line separators and what turns the direction of text: a message is one line that shows what it says. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+function printable(text: string): string {
+  return text.replaceAll(unprintable, (character) => {
+    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  })
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+}
