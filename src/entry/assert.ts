@@ -1,4 +1,5 @@
 import { compareUtf8 } from '../kernel/bytes.ts'
+import { bounded } from '../kernel/shown.ts'
 import { isDidKey } from '../../keys/did-key.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import { findBytes, findLink } from '../../store/canonical.ts'
@@ -88,16 +89,17 @@ function readPayload(reader: Reader): Payload {
 function checkKind(reader: Reader, payload: Payload): void {
   const kind = kindOf(payload.kind)
   const family = familyOf(payload.stream)
+  const shown = bounded(payload.kind)
   if (kind.family !== undefined && kind.family !== family) {
-    reader.fault('stream', `is not of family ${kind.family}, where ${payload.kind} stands`)
+    reader.fault('stream', `is not of family ${kind.family}, where ${shown} stands`)
   }
   if (family === 'log' && payload.stream !== `log:${payload.signer}`) {
     reader.fault('stream', "is not the signer's own log")
   }
   if (kind.isNamed !== (payload.name !== undefined)) {
-    reader.fault('name', kind.isNamed ? 'is missing' : `is not for ${payload.kind}`)
+    reader.fault('name', kind.isNamed ? 'is missing' : `is not for ${shown}`)
   }
-  if (payload.witness && !kind.mayWitness) reader.fault('witness', `is not for ${payload.kind}`)
+  if (payload.witness && !kind.mayWitness) reader.fault('witness', `is not for ${shown}`)
   if (payload.kind === 'envelope') return
   for (const key of ['artifacts', 'shallow', 'source'] as const) {
     if (Object.hasOwn(reader.map, key)) reader.fault(key, 'is for envelopes only')

@@ -27,6 +27,12 @@ describe('the refusal of an entry', () => {
     })
   })
 
+  it('shows a kind of others without line separators', () => {
+    const { message } = refusalOf({ kind: 'e\u2028n', name: 'R', witness: true })
+    expect(message).toContain(String.raw`/payload/name is not for e\u2028n`)
+    expect(message).not.toMatch(/\p{Zl}/u)
+  })
+
   it('names some of many faults and counts the others', () => {
     const keys = Array.from({ length: 5000 }, (_, i) => [`k${i}`, 0] as const)
     const { message, details } = refusalOf(Object.fromEntries(keys))
