@@ -8,7 +8,7 @@ export interface Edge {
 }
 
 /** What a node's parents do to the lanes, in columns. */
-export interface Turn {
+export interface Step {
   readonly at: number
   /** Whether the node's own lane leads on. */
   readonly goesOn: boolean
@@ -21,7 +21,7 @@ export interface Turn {
 }
 
 /** Returns a node's edges, the farthest of each side first, then the lane that is pulled below it. */
-export function edgesOf({ at, leaving, opened, pulled }: Turn): Edge[] {
+export function edgesOf({ at, leaving, opened, pulled }: Step): Edge[] {
   const columns = [...new Set(leaving)].sort((a, b) => a - b)
   const right = columns.filter((to) => to > at).toReversed()
   const left = columns.filter((to) => to < at)

@@ -1,4 +1,4 @@
-import type { Turn } from './graph-edges.ts'
+import type { Step } from './graph-edges.ts'
 import { drawEdge, edgesOf, endOf, heightOf } from './graph-edges.ts'
 import type { GraphNode } from './graph-order.ts'
 
@@ -33,10 +33,10 @@ export function drawGraph<T extends GraphNode>(
     if (at === ended) lines.push({ graph: lanes.lineOf(undefined) })
     const isAfterParent = node.parents.some((parent) => lanes.isDrawn(parent))
     lines.push({ graph: lanes.lineOf(at), node, isAfterParent })
-    const turn = lanes.follow(at, node.parents)
-    const between = lanes.draw(turn)
+    const step = lanes.follow(at, node.parents)
+    const between = lanes.draw(step)
     for (const graph of between) lines.push({ graph })
-    ended = turn.goesOn || between.length > 0 ? undefined : at
+    ended = step.goesOn || between.length > 0 ? undefined : at
   }
   return lines
 }
@@ -73,7 +73,7 @@ class Lanes {
   }
 
   /** Leads lanes from a node to those of its parents that are not drawn yet. */
-  follow(at: number, parents: readonly string[]): Turn {
+  follow(at: number, parents: readonly string[]): Step {
     const wanted = [...new Set(parents)].filter((parent) => !this.#drawn.has(parent))
     const joins = wanted.flatMap((parent) => this.#columns.get(parent) ?? [])
     const [first, ...others] = wanted.filter((parent) => !this.#columns.has(parent))
@@ -97,17 +97,17 @@ class Lanes {
   }
 
   /** Returns the lines between a node and the next. */
-  draw(turn: Turn): string[] {
-    const edges = edgesOf(this.#shownTurn(turn))
+  draw(step: Step): string[] {
+    const edges = edgesOf(this.#shownStep(step))
     const begins = new Map<number, number>()
-    for (const column of turn.opened) {
+    for (const column of step.opened) {
       const edge = edges.find(({ to }) => to === this.#shown(column))
       if (edge !== undefined) begins.set(column, endOf(edge))
     }
     const ends = new Map<number, number>()
-    const own = edges.filter(({ from }) => from === this.#shown(turn.at))
-    if (!turn.goesOn) ends.set(turn.at, Math.max(0, ...own.map(({ start }) => start)))
-    if (turn.pulled !== undefined) ends.set(turn.pulled, heightOf(own))
+    const own = edges.filter(({ from }) => from === this.#shown(step.at))
+    if (!step.goesOn) ends.set(step.at, Math.max(0, ...own.map(({ start }) => start)))
+    if (step.pulled !== undefined) ends.set(step.pulled, heightOf(own))
     return Array.from({ length: heightOf(edges) }, (_, line) => {
       const cells = this.#cells(
         (column) => line >= (begins.get(column) ?? 0),
@@ -118,7 +118,7 @@ class Lanes {
     })
   }
 
-  #shownTurn({ at, goesOn, leaving, opened, pulled }: Turn): Turn {
+  #shownStep({ at, goesOn, leaving, opened, pulled }: Step): Step {
     const shown = (column: number): number => this.#shown(column)
     return {
       at: shown(at),
