@@ -1,4 +1,15 @@
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { drive, tryOut } from './drive.ts'
 import { makeTargets } from './targets/all.ts'
 import { worstCases } from './worst.ts'
@@ -29,7 +40,7 @@ export type Task =
 
 /** Does one task and prints what it came to as one line of JSON. */
 export async function work(task: Task): Promise<void> {
-  const result = await perform(task)
+  const result = await withFolder((folder) => perform(task, folder))
   process.stdout.write(`${JSON.stringify({ ...result, peakMiB: peakMiB() })}\n`)
 }
 
@@ -40,7 +51,17 @@ function peakMiB(): number {
   return Math.round(kib / 1024)
 }
 
-async function perform(task: Task): Promise<object> {
+/** Returns what `use` gives for a new empty folder, which is removed then. */
+export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'hstore-fuzz-')))
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function perform(task: Task, folder: string): Promise<object> {
   if (task.kind === 'worst') {
     const found = worstCases(task.root).find(({ name }) => name === task.name)
     if (found === undefined) throw new Error(`no case ${task.name}`)
@@ -50,11 +71,11 @@ async function perform(task: Task): Promise<object> {
     const { user, system } = process.cpuUsage(before)
     return { verdict, cpuMs: (user + system) / 1000, bytes: bytes.length }
   }
-  const targets = await makeTargets(task.root, process.env['HSTORE_VECTORS'])
+  const targets = await makeTargets(task.root, process.env['HSTORE_VECTORS'], folder)
   const target = targets.find(({ name }) => name === task.target)
   if (target === undefined) throw new Error(`no target ${task.target}`)
   if (task.kind === 'replay') return tryOut(target, new Uint8Array(readFileSync(task.file)))
-  const progress = openSync(task.progress, 'w')
+  const progress = openSync(task.progress, 'r+')
   const place = new Uint32Array(1)
   const tally = await drive(target, task.seed, task.count, (index) => {
     place[0] = index

@@ -1,11 +1,14 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Target } from './target.ts'
 import { makeTargets } from './targets/all.ts'
 
 const root = process.env['HSTORE_FUZZ_ROOT'] ?? '.'
 const wanted = process.env['HSTORE_FUZZ_TARGET']
-const found = makeTargets(root, process.env['HSTORE_VECTORS']).then((targets) =>
+const folder = mkdtempSync(path.join(tmpdir(), 'hstore-fuzz-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+const found = makeTargets(root, process.env['HSTORE_VECTORS'], folder).then((targets) =>
   targets.find(({ name }) => name === wanted),
 )
 let target: Target | undefined

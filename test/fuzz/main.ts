@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Task } from './child.ts'
-import { work } from './child.ts'
+import { withFolder, work } from './child.ts'
 import type { Tally } from './drive.ts'
 import { cpuLimitMs, keep, mutantOf } from './drive.ts'
 import type { Target } from './target.ts'
@@ -47,13 +46,15 @@ export async function main(argv: readonly string[], root: string): Promise<numbe
     return 0
   }
   if (values.worst) return runWorst(root, values.target ?? '')
-  const targets = (await makeTargets(root, process.env['HSTORE_VECTORS'])).filter(
-    ({ name }) => values.target === undefined || name === values.target,
-  )
-  const [only] = targets
-  if (only === undefined) throw new Error(`no target ${values.target}`)
-  if (values.replay !== undefined) return replay(root, only.name, values.replay)
-  return runAll(root, targets, Number(values.seed), values.count)
+  return withFolder(async (folder) => {
+    const targets = (await makeTargets(root, process.env['HSTORE_VECTORS'], folder)).filter(
+      ({ name }) => values.target === undefined || name === values.target,
+    )
+    const [only] = targets
+    if (only === undefined) throw new Error(`no target ${values.target}`)
+    if (values.replay !== undefined) return replay(root, only.name, values.replay)
+    return runAll(root, targets, Number(values.seed), values.count)
+  })
 }
 
 async function runAll(
@@ -83,13 +84,10 @@ async function driveApart(
   seed: number,
   count: number,
 ): Promise<Measured> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'hstore-fuzz-run-'))
-  const progress = path.join(folder, 'index')
-  const at = (): number => {
-    const bytes = readFileSync(progress)
-    return bytes.length < 4 ? 0 : bytes.readUInt32LE()
-  }
-  try {
+  return withFolder(async (folder) => {
+    const progress = path.join(folder, 'index')
+    writeFileSync(progress, new Uint8Array(4))
+    const at = (): number => readFileSync(progress).readUInt32LE()
     const task: Task = { kind: 'drive', root, target: target.name, seed, count, progress }
     const ended = await runTask(task, at)
     if (typeof ended !== 'string') return ended as Measured
@@ -97,9 +95,7 @@ async function driveApart(
     const fault = { index, what: ended, file: keep(target, mutantOf(target, seed, index)) }
     const slowest = { cpuMs: 0, index, bytes: 0 }
     return { target: target.name, count: index, verdicts: {}, slowest, faults: [fault], peakMiB: 0 }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 /** Returns what the task printed, or in words how its process ended. */
@@ -150,10 +146,9 @@ async function replay(root: string, target: string, file: string): Promise<numbe
 }
 
 async function runWorst(root: string, door: string): Promise<number> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'hstore-fuzz-worst-'))
-  const file = path.join(folder, 'input')
   let faults = 0
-  try {
+  await withFolder(async (folder) => {
+    const file = path.join(folder, 'input')
     for (const { name, make } of worstCases(root)) {
       if (!name.startsWith(door)) continue
       writeFileSync(file, make())
@@ -162,9 +157,7 @@ async function runWorst(root: string, door: string): Promise<number> {
       faults += isFault ? 1 : 0
       process.stdout.write(`${isFault ? 'FAULT ' : ''}${name}: ${costOf(ended)}\n`)
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
   process.stdout.write(`${faults} faults\n`)
   return faults > 0 ? 1 : 0
 }

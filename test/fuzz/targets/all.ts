@@ -7,8 +7,16 @@ import { envelopeTargets } from './envelopes.ts'
 import { fileTargets } from './files.ts'
 import { keyTargets } from './keys.ts'
 
-/** Returns every target. Those of files make a folder of their own, which goes when the process ends. */
-export async function makeTargets(root: string, vectors: string | undefined): Promise<Target[]> {
+/**
+ * Returns every target.
+ *
+ * @param folder - An empty one, for what has to be a file.
+ */
+export async function makeTargets(
+  root: string,
+  vectors: string | undefined,
+  folder: string,
+): Promise<Target[]> {
   const seeds = new SeedFolder(root, vectors)
   return [
     ...blockTargets(seeds),
@@ -16,6 +24,6 @@ export async function makeTargets(root: string, vectors: string | undefined): Pr
     ...envelopeTargets(seeds),
     ...keyTargets(seeds),
     ...(await archiveTargets(seeds)),
-    ...(await fileTargets()),
+    ...(await fileTargets(folder)),
   ]
 }

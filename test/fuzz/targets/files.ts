@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { findPins, readMarkSecret, unpinned } from '../../../src/trust/pin-file.ts'
 import { readConfig } from '../../../src/store-folder.ts'
@@ -20,16 +19,12 @@ import {
 const cid = cidTextOf(bytesOfText('genesis'), 'dag-json')
 const separator = '\0'
 
-/** A folder for what has to be a file, removed when the process ends. */
-function makeFolder(): string {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'hstore-fuzz-')))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-/** The small files that hstore keeps for itself, and the words of its command line. */
-export async function fileTargets(): Promise<Target[]> {
-  const folder = makeFolder()
+/**
+ * The small files that hstore keeps for itself, and the words of its command line.
+ *
+ * @param folder - An empty one, for what has to be a file.
+ */
+export async function fileTargets(folder: string): Promise<Target[]> {
   const store = path.join(folder, 'store')
   mkdirSync(path.join(folder, 'trust'), { recursive: true })
   const agent = ['--as', 'csag:agent/merger', '--store', store, '--keys', path.join(folder, 'keys')]
