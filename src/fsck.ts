@@ -1,4 +1,5 @@
 import type { CidText } from '../store/cid-text.ts'
+import { isCidText } from '../store/cid-text.ts'
 import { readAcknowledged, writeAcknowledged } from '../store/acknowledged.ts'
 import type { RowChange } from '../store/commit.ts'
 import type { Database } from '../store/database.ts'
@@ -12,6 +13,7 @@ import type { Counts, LoadedGraph } from './graph/loaded.ts'
 import { scanStore } from './graph/scan.ts'
 import { finding } from './rules/hstore-rules.ts'
 import type { Finding } from './rules/rule.ts'
+import type { StoreConfig } from './store-folder.ts'
 import { readConfig, writeConfig } from './store-folder.ts'
 
 /** How a store is checked. */
@@ -73,11 +75,12 @@ const notMade = ['who may state what (hstore verify --all)', 'contract rules (hs
  * @throws {StoreError} `HSTORE_STORE_BUSY`, `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`; nothing is changed then.
  */
 export async function fsck(options: FsckOptions): Promise<FsckReport> {
-  const fault = await findConfigFault(options.folder)
+  const config = await readConfigOrFault(options.folder)
   const inPlace = await checkInPlace(options)
   const found = typeof inPlace === 'string' ? await checkSalvaged(options, inPlace) : inPlace
+  const fault = judgeConfig(config, found.graph)
   if (fault === undefined) return report(options, found)
-  const isMended = options.rebuild && (await mendConfig(options.folder, found.graph))
+  const isMended = options.rebuild && (await mendConfig(options.folder, config, found.graph))
   return report(options, {
     ...found,
     findings: isMended ? found.findings : [fault, ...found.findings],
@@ -142,8 +145,11 @@ async function judgeSalvaged(
   { db, damaged, corrupt, named }: Salvaged,
   reason: string,
 ): Promise<Checked> {
-  const { graph, damage, changes, isListed } = await examine(db, named)
-  if (changes.length > 0) await db.commit({ blocks: [], rows: changes })
+  const { graph, damage: all, changes, isListed } = await examine(db, named)
+  const dropped = collectedIn(db, all)
+  await db.commit({ blocks: [], rows: changes, dropped: [...dropped] })
+  graph.counts.blocks -= dropped.size
+  const damage = all.filter(({ cid }) => !isCidText(cid) || !dropped.has(cid))
   const told = new Set(damage.map(({ cid }) => cid))
   const files = damaged.map(({ path, why }) => finding('HS1009', `${path}: ${why}`, { path }))
   return {
@@ -152,6 +158,14 @@ async function judgeSalvaged(
     findings: [...damage, ...[...corrupt].filter((cid) => !told.has(cid)).map(corruptBlock)],
     mended: files.length > 0 ? files : [finding('HS1009', reason)],
   }
+}
+
+/** Blocks that no entry needs and that were collected: LevelDB's repair finds what was deleted, too. */
+function collectedIn(db: Database, damage: readonly Finding[]): ReadonlySet<CidText> {
+  const loose = damage.flatMap(({ code, cid }) =>
+    code === 'HS1007' && isCidText(cid) ? [cid] : [],
+  )
+  return new Set(loose.filter((cid) => db.readRow('collected', cid) !== undefined))
 }
 
 function corruptBlock(cid: CidText): Finding {
@@ -169,14 +183,15 @@ async function examine(db: Database, named: Iterable<CidText>): Promise<Examined
   const told = new Set([...graph.damage, ...absent].map(({ cid }) => cid))
   const listed = new Set(named)
   for await (const cid of readAcknowledged(db.directory)) listed.add(cid)
-  const lost = [...listed].filter((cid) => !graph.entries.has(cid) && !told.has(cid))
+  const absentees = [...listed].filter((cid) => !graph.entries.has(cid))
+  const lost = absentees.filter((cid) => !told.has(cid))
   return {
     graph,
     damage: [...graph.damage, ...absent, ...lost.map(lostEntry)],
     odd,
     changes,
     isListed: [...graph.entries.keys()].every((cid) => listed.has(cid)),
-    isLost: [...listed].some((cid) => !graph.entries.has(cid)),
+    isLost: absentees.length > 0,
   }
 }
 
@@ -184,24 +199,41 @@ function lostEntry(cid: CidText): Finding {
   return finding('HS1010', 'this entry was acknowledged, and the store does not hold it', { cid })
 }
 
-async function findConfigFault(folder: string): Promise<Finding | undefined> {
+/** The configuration, or what is wrong with it. */
+async function readConfigOrFault(folder: string): Promise<StoreConfig | string> {
   try {
-    await readConfig(folder)
-    return undefined
+    return await readConfig(folder)
   } catch (error) {
-    const isDamaged = error instanceof HandoffError && error.code === 'HSTORE_CONFIG_DAMAGED'
-    if (isDamaged) return finding('HS1011', error.message)
+    if (error instanceof HandoffError && error.code === 'HSTORE_CONFIG_DAMAGED')
+      return error.message
     throw error
   }
 }
 
+function judgeConfig(config: StoreConfig | string, graph: LoadedGraph): Finding | undefined {
+  if (typeof config === 'string') return finding('HS1011', config)
+  const held = genesesIn(graph)
+  if (held.size === 0 || held.has(config.genesis)) return undefined
+  const message = `config.json names the genesis ${config.genesis}, and the store holds ${[...held].join(', ')}`
+  return finding('HS1011', message)
+}
+
 /** The genesis stands in the blocks; who acts by default does not. */
-async function mendConfig(folder: string, { entries }: LoadedGraph): Promise<boolean> {
+async function mendConfig(
+  folder: string,
+  config: StoreConfig | string,
+  graph: LoadedGraph,
+): Promise<boolean> {
+  const [genesis, ...others] = genesesIn(graph)
+  if (genesis === undefined || others.length > 0) return false
+  const agent = typeof config === 'string' ? undefined : config.agent
+  await writeConfig(folder, { format: 1, genesis, agent })
+  return true
+}
+
+function genesesIn({ entries }: LoadedGraph): ReadonlySet<CidText> {
   const founders = [...entries.values()].filter(({ kind, body, store }) => {
     return kind === 'roster' && body === store
   })
-  const [genesis, ...others] = new Set(founders.map(({ body }) => body))
-  if (genesis === undefined || others.length > 0) return false
-  await writeConfig(folder, { format: 1, genesis, agent: undefined })
-  return true
+  return new Set(founders.map(({ body }) => body))
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { open, rename } from 'node:fs/promises'
+import { lstat, open, rename, rm, rmdir } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../src/kernel/files.ts'
@@ -86,20 +86,31 @@ export async function* readAcknowledged(directory: string): AsyncGenerator<CidTe
   if (isCidText(rest)) yield rest
 }
 
-/** Writes the list anew, so that a crash leaves the old one or the new one. */
+/**
+ * Writes the list anew, so that a crash leaves the old one or the new one.
+ *
+ * @throws {StoreError} `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY` when the file system refuses.
+ */
 export async function writeAcknowledged(directory: string, cids: Iterable<CidText>): Promise<void> {
   const path = acknowledgedPath(directory)
   const temporary = join(directory, 'tmp', randomUUID())
-  await makeFolder(dirname(temporary), 0o700)
-  const handle = await open(temporary, 'wx', 0o600)
   try {
-    for (const lines of linesOf(cids)) await handle.writeFile(lines)
-    await handle.sync()
-  } finally {
-    await handle.close()
+    await makeFolder(dirname(temporary), 0o700)
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      for (const lines of linesOf(cids)) await handle.writeFile(lines)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    // a file can't be put in the place of a folder
+    if ((await lstat(path).catch(() => undefined))?.isDirectory()) await rmdir(path)
+    await rename(temporary, path)
+    await syncFolder(directory)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw storeErrorOf(error, path)
   }
-  await rename(temporary, path)
-  await syncFolder(directory)
 }
 
 /** In pieces: a store may hold millions of entries. */

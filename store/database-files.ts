@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf } from './level-errors.ts'
+import { findUnnamedTables } from './level-manifest.ts'
 
 /** A file of a database that can't be read as what it should be. */
 export interface DamagedFile {
@@ -23,7 +24,11 @@ const dataFile = /\.(?:ldb|sst|log)$/
  */
 export async function gatherFiles(from: string, to: string, whole: boolean): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(from)) {
+  const names = await readdir(from)
+  // LevelDB would take the name of such a table for one of its own, and write into what the link leads to
+  const unnamed = new Set(whole ? findUnnamedTables(from, names) : [])
+  for (const name of names) {
+    if (unnamed.has(name)) continue
     if (dataFile.test(name)) await linkOrCopy(join(from, name), join(to, name))
     else if (whole && /^(?:CURRENT|MANIFEST-\d+)$/.test(name)) {
       await copyFile(join(from, name), join(to, name), constants.COPYFILE_EXCL)

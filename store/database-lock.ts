@@ -1,56 +1,61 @@
-import { constants } from 'node:fs'
-import { link, mkdir, open, rm } from 'node:fs/promises'
+import type { Level } from 'level'
+import { randomUUID } from 'node:crypto'
+import { constants, existsSync } from 'node:fs'
+import { link, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { claimDatabase, isHeldElsewhere, removeHolder, writeHolder } from './holder.ts'
+import { claimDatabase, isAlive, isHeldElsewhere, removeHolder, writeHolder } from './holder.ts'
 import { codeOf, isLocked } from './level-errors.ts'
 import type { Place } from './place.ts'
 
+const lockName = /^lock-([1-9]\d{0,9})-/
+
 /**
  * Keeps every other process out of a database that may not open: takes LevelDB's own lock without opening what it
- * guards. A small database of our own is opened in `folder`, whose lock file is a link to the guarded one, and the
- * system locks files by what they are, not by their names.
+ * guards. A small database of our own is opened whose lock file is a link to the guarded one, and the system locks files
+ * by what they are, not by their names.
  *
- * @param folder - Does not exist; removed when the lock is given back.
  * @returns What gives the lock back, or undefined when somebody else holds it.
  */
-export async function lockDatabase(
-  place: Place,
-  folder: string,
-): Promise<(() => Promise<void>) | undefined> {
+export async function lockDatabase(place: Place): Promise<(() => Promise<void>) | undefined> {
   const { directory, databasePath } = place
   if (isHeldElsewhere(place)) return undefined
   const release = await claimDatabase(directory, databasePath)
   if (release === undefined) return undefined
+  const folder = join(directory, `lock-${process.pid}-${randomUUID()}`)
   try {
-    const close = await openLock(join(databasePath, 'LOCK'), folder)
+    const level = await openLock(join(databasePath, 'LOCK'), folder)
     writeHolder(directory)
+    await removeLeftovers(directory)
     return async () => {
       removeHolder(directory)
-      await close()
+      await level.close()
+      await rm(folder, { recursive: true, force: true })
       release()
     }
   } catch (error) {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     release()
-    if (isLocked(error)) return undefined
+    // without its folder: a rebuild is just putting a new database in its place
+    if (isLocked(error) || !existsSync(databasePath)) return undefined
     throw error
   }
 }
 
-async function openLock(lockPath: string, folder: string): Promise<() => Promise<void>> {
+async function openLock(lockPath: string, folder: string): Promise<Level> {
   await makeLockFile(lockPath)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdir(folder, { mode: 0o700 })
   await link(lockPath, join(folder, 'LOCK'))
-  const { Level } = await import('level')
-  const level = new Level(folder)
-  try {
-    await level.open()
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true })
-    throw error
-  }
-  return async () => {
-    await level.close()
-    await rm(folder, { recursive: true, force: true })
+  const { Level: LevelDB } = await import('level')
+  const level = new LevelDB(folder)
+  await level.open()
+  return level
+}
+
+/** What processes that were killed used to try the lock with. */
+async function removeLeftovers(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const pid = Number(lockName.exec(name)?.[1] ?? process.pid)
+    if (!isAlive(pid)) await rm(join(directory, name), { recursive: true, force: true })
   }
 }
 

@@ -1,17 +1,20 @@
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { AcknowledgedList, findLastAcknowledged } from './acknowledged.ts'
+import { AcknowledgedList, findLastAcknowledged, readAcknowledged } from './acknowledged.ts'
 import type { BlockReader } from './block-store.ts'
+import type { CidText } from './cid-text.ts'
 import type { Change } from './commit.ts'
 import { StoreError } from './errors.ts'
 import { makeFolders } from './folders.ts'
 import { claimDatabase, isHeldElsewhere, removeHolder, writeHolder } from './holder.ts'
-import { KeptLogs, readDropped } from './kept-logs.ts'
+import type { Settled } from './kept-logs.ts'
+import { KeptLogs } from './kept-logs.ts'
 import type { IndexName } from './keyspace.ts'
 import { blockKey, encodeRow, rowKey } from './keyspace.ts'
 import type { TextLevel } from './level-block-store.ts'
 import { LevelDatabase } from './level-database.ts'
-import { isLocked, storeErrorOf } from './level-errors.ts'
+import { codeOf, isLocked, storeErrorOf } from './level-errors.ts'
 import type { Place } from './place.ts'
 import { findPlace } from './place.ts'
 import { assertWait, waitForDatabase } from './wait.ts'
@@ -136,10 +139,11 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
       level = await openLevel(databasePath, create)
       writeHolder(directory)
       await settleFormat(level, directory, create)
-      await refuseLoss(level, place, kept)
-      kept.discard()
+      await refuseLoss(level, place, kept.settle())
     } catch (error) {
-      kept?.discard()
+      if (level === undefined) kept?.drop()
+      // what LevelDB has deleted by now may be all that is left of it
+      else if (codeOf(error) === 'HSTORE_STORE_DAMAGED') kept?.settle().salvage()
       await level?.close()
       release()
       throw error
@@ -147,7 +151,8 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
     const close = closerOf(level, directory, release)
     return new LevelDatabase(level, directory, close, new AcknowledgedList(directory))
   } catch (error) {
-    if (isLocked(error)) return undefined
+    // without its folder: a rebuild is just putting a new database in its place
+    if (isLocked(error) || !existsSync(databasePath)) return undefined
     throw storeErrorOf(error, directory)
   }
 }
@@ -181,18 +186,29 @@ async function settleFormat(level: TextLevel, directory: string, create: boolean
   await level.batch().put(formatKey, formatRow).write(durable)
 }
 
-/** LevelDB opens all the same where it can't read its log whole, or where its latest writes are gone. */
-async function refuseLoss(level: TextLevel, place: Place, kept: KeptLogs): Promise<void> {
-  const { directory, databasePath } = place
-  const dropped = readDropped(databasePath)
-  if (dropped > 0) {
-    kept.salvage()
-    throw lossOf(directory, `${dropped} bytes of the database's log are damaged`, { dropped })
+/** LevelDB opens all the same where it can't read its log whole, or where its latest writes or tables are gone. */
+async function refuseLoss(level: TextLevel, { directory }: Place, kept: Settled): Promise<void> {
+  const { doubt } = kept
+  const lost = doubt === 'log' ? undefined : await findLost(level, directory, doubt === 'tables')
+  if (doubt !== 'log' && lost === undefined) return kept.discard()
+  throw lost === undefined
+    ? lossOf(directory, "the database's log is damaged", {})
+    : lossOf(directory, `entry ${lost} was acknowledged and is not in the database`, { cid: lost })
+}
+
+/** Returns an entry that was acknowledged and is not there; looks for the last one only, unless told to look at all. */
+async function findLost(
+  level: TextLevel,
+  directory: string,
+  all: boolean,
+): Promise<CidText | undefined> {
+  if (!all) {
+    const cid = await findLastAcknowledged(directory)
+    return cid === undefined || (await level.has(blockKey(cid))) ? undefined : cid
   }
-  const cid = await findLastAcknowledged(directory)
-  if (cid === undefined || (await level.has(blockKey(cid)))) return
-  kept.salvage()
-  throw lossOf(directory, `entry ${cid} was acknowledged and is not in the database`, { cid })
+  for await (const cid of readAcknowledged(directory))
+    if (!(await level.has(blockKey(cid)))) return cid
+  return undefined
 }
 
 function lossOf(directory: string, what: string, details: object): StoreError {

@@ -9,8 +9,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { readdir, readlink, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Place } from './place.ts'
 
 // On the global object, so that two copies of this module in one process see each other's claims.
@@ -18,7 +18,7 @@ const claimsKey = Symbol.for('hstore.store.claims')
 const shared = globalThis as { [claimsKey]?: Set<string> }
 
 /**
- * Claims a database folder for this process and returns what gives the claim back, to be called once LevelDB is
+ * Claims the database of a store for this process and returns what gives the claim back, to be called once LevelDB is
  * closed; or undefined when the process holds the database already.
  *
  * POSIX drops a process's lock on a file when the process closes *any* descriptor of that file, and LevelDB opens and
@@ -32,9 +32,11 @@ export async function claimDatabase(
   directory: string,
   databasePath: string,
 ): Promise<(() => void) | undefined> {
-  const { dev, ino } = await stat(databasePath, { bigint: true })
+  // of the store, since a rebuild puts another database in the place of this one
+  const { dev, ino } = await stat(dirname(databasePath), { bigint: true })
   const id = `${dev}:${ino}`
-  if (await isHeldByThread(directory, databasePath)) return undefined
+  // threads share POSIX locks but not the claims; a file left by a dead process of the same pid does not count
+  if (readPid(directory) === process.pid && hasLockOpen(process.pid, databasePath)) return undefined
   const claims = (shared[claimsKey] ??= new Set())
   if (claims.has(id)) return undefined
   claims.add(id)
@@ -54,11 +56,17 @@ export function findHolder(directory: string): number | undefined {
  */
 export function isHeldElsewhere({ directory, databasePath }: Place): boolean {
   const pid = readPid(directory)
-  if (pid === undefined || pid === process.pid) return false
-  const lockPath = join(databasePath, 'LOCK')
+  return pid !== undefined && pid !== process.pid && hasLockOpen(pid, databasePath)
+}
+
+/** Whether a process has the lock file open, deleted or not. A rebuild has it by another name, in a folder of its own. */
+function hasLockOpen(pid: number, databasePath: string): boolean {
   const folder = `/proc/${pid}/fd`
+  const store = `${dirname(databasePath)}/`
   try {
-    return readdirSync(folder).some((name) => readlinkOr(join(folder, name)).startsWith(lockPath))
+    return readdirSync(folder)
+      .map((name) => readlinkOr(join(folder, name)))
+      .some((path) => path.startsWith(store) && /\/LOCK(?: \(deleted\))?$/.test(path))
   } catch {
     return false
   }
@@ -86,20 +94,6 @@ export function writeHolder(directory: string): void {
 /** Removes the holder file if it names this process. */
 export function removeHolder(directory: string): void {
   if (readPid(directory) === process.pid) rmSync(holderPath(directory), { force: true })
-}
-
-/**
- * Returns whether another thread of this process has the database open: threads share POSIX locks but not the claims.
- * The open file tells, so a holder file that a dead process of the same pid left behind does not count.
- */
-async function isHeldByThread(directory: string, databasePath: string): Promise<boolean> {
-  if (readPid(directory) !== process.pid) return false
-  const lockPath = join(databasePath, 'LOCK')
-  const descriptors = await readdir('/proc/self/fd').catch(() => [])
-  const targets = await Promise.all(
-    descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')),
-  )
-  return targets.includes(lockPath)
 }
 
 function readPid(directory: string): number | undefined {

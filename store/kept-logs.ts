@@ -9,31 +9,52 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { basename, join } from 'node:path'
 import { StoreError } from './errors.ts'
-import { isAlive } from './holder.ts'
+import { findHolder, isAlive } from './holder.ts'
+import { isAbsent } from './level-errors.ts'
+import { isDamagedLog } from './level-log.ts'
+import { findUnnamedTables } from './level-manifest.ts'
 import type { Place } from './place.ts'
 
 /*
- * LevelDB reads its log when it opens, leaves out in silence what it can't read, and deletes the log. So its logs are
- * kept until the opening has turned out well; where it has not, they stay in `salvage` for a rebuild, and the store is
- * not used until then. Tables are kept too where the list of tables (the MANIFEST) ends in the middle of a record:
- * LevelDB deletes tables that a shortened list does not name.
+ * LevelDB reads its log when it opens, leaves out what it can't read, some of it without a word, and deletes the log.
+ * So its logs are kept until the opening has turned out well; where it has not, they stay in `salvage` for a rebuild, and
+ * the store is not used until then. Tables that the list of tables (the MANIFEST) does not name are kept too: they are
+ * left by a process that was killed while it wrote them, or the list was cut, and LevelDB deletes or overwrites them.
  */
 
-const blockBytes = 32 * 1024
-const headerBytes = 7
-const keptName = /^kept-([1-9]\d{0,9})$/
+const keptName = /^kept-([1-9]\d{0,9})-/
 
-/** Returns where logs lie that an opening could not read whole. */
+/** What an opening may have lost: nothing; records of a damaged log; or tables, which only the entries can tell. */
+type Doubt = 'log' | 'none' | 'tables'
+
+/** What is known under the lock of the files that were kept. */
+export interface Settled {
+  readonly doubt: Doubt
+  /** Lets go of them: nothing was lost. */
+  readonly discard: () => void
+  /** Leaves them for a rebuild. */
+  readonly salvage: () => void
+}
+
+/** Returns where files lie that an opening may not have read whole. */
 export function salvagePath(directory: string): string {
   return join(directory, 'salvage')
 }
 
+/** Returns the folders in which openings keep files, or kept them and were killed. */
+export function keptFolders(directory: string): readonly string[] {
+  return readdirSync(directory)
+    .filter((name) => keptName.test(name))
+    .map((name) => join(directory, name))
+}
+
 /** Throws `HSTORE_STORE_DAMAGED` while there is something to salvage. */
-export function assertNothingToSalvage(directory: string): void {
+function assertNothingToSalvage(directory: string): void {
   if (!existsSync(salvagePath(directory))) return
-  const message = `${directory}: the database's log is damaged, and its files are kept in ${salvagePath(directory)}: run hstore fsck --rebuild`
+  const message = `${directory}: the database is damaged, and files of it are kept in ${salvagePath(directory)}: run hstore fsck --rebuild`
   throw new StoreError('HSTORE_STORE_DAMAGED', message)
 }
 
@@ -43,34 +64,59 @@ export class KeptLogs {
   readonly #folder: string
   #isEmpty = true
 
-  /** Keeps what LevelDB may lose when it opens. Works on links, where the file system has them. */
+  /** Keeps what LevelDB may lose when it opens: logs as links, where the file system has them, and tables as copies. */
   constructor(place: Place) {
+    assertNothingToSalvage(place.directory)
     this.#place = place
-    this.#folder = join(place.directory, `kept-${process.pid}`)
-    settleLeftovers(place)
-    const { databasePath } = place
-    for (const name of filesToKeep(databasePath)) this.#keep(name)
+    this.#folder = join(place.directory, `kept-${process.pid}-${randomUUID()}`)
+    const names = readdirSync(place.databasePath)
+    for (const name of logsIn(place, names)) this.#keep(name, linkSync)
+    for (const name of unnamedTables(place, names)) this.#keep(name, copyFileSync)
   }
 
-  /** Lets go of what was kept: the opening went well, or changed nothing. */
-  discard(): void {
+  /** Lets go of what this opening kept: it did not come to pass. */
+  drop(): void {
     if (!this.#isEmpty) rmSync(this.#folder, { recursive: true, force: true })
     this.#isEmpty = true
   }
 
-  /** Leaves what was kept for a rebuild. */
-  salvage(): void {
-    if (!this.#isEmpty) moveToSalvage(this.#place.directory, this.#folder)
-    this.#isEmpty = true
+  /**
+   * Takes account of what this opening kept, and what openings kept that were killed; to be called under the lock.
+   */
+  settle(): Settled {
+    const folders = this.#foldersToSettle()
+    const doubts = folders.map(doubtOf)
+    return {
+      doubt:
+        doubts.find((doubt) => doubt === 'log') ??
+        doubts.find((doubt) => doubt === 'tables') ??
+        'none',
+      discard: () => {
+        for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+        this.#isEmpty = true
+      },
+      salvage: () => {
+        for (const folder of folders) moveToSalvage(this.#place.directory, folder)
+        this.#isEmpty = true
+      },
+    }
   }
 
-  #keep(name: string): void {
+  /** A live process may be waiting for the database, or have nothing to do with it: only the pid is the same. */
+  #foldersToSettle(): readonly string[] {
+    return keptFolders(this.#place.directory).filter((folder) => {
+      const pid = Number(keptName.exec(basename(folder))?.[1])
+      return pid === process.pid || !isAlive(pid) || doubtOf(folder) === 'log'
+    })
+  }
+
+  #keep(name: string, take: (from: string, to: string) => void): void {
     const from = join(this.#place.databasePath, name)
     const to = join(this.#folder, name)
     if (this.#isEmpty) mkdirSync(this.#folder, { mode: 0o700 })
     this.#isEmpty = false
     try {
-      linkSync(from, to)
+      take(from, to)
     } catch {
       // the holder of the database may have deleted it by now
       if (existsSync(from)) copyFileSync(from, to)
@@ -78,27 +124,27 @@ export class KeptLogs {
   }
 }
 
-/** Returns how many bytes of its log LevelDB could not read when it opened last, as it wrote into its LOG. */
-export function readDropped(databasePath: string): number {
-  let text = ''
-  try {
-    text = readFileSync(join(databasePath, 'LOG'), 'latin1')
-  } catch {
-    return 0
+/** What a folder of kept files says; nothing when whoever kept them takes them away meanwhile. */
+function doubtOf(folder: string): Doubt {
+  let doubt: Doubt = 'none'
+  for (const name of namesIn(folder)) {
+    if (!name.endsWith('.log')) doubt = 'tables'
+    else if (isDamagedLog(bytesOf(join(folder, name)))) return 'log'
   }
-  return Number(/dropping (\d+) bytes/.exec(text)?.[1] ?? 0)
+  return doubt
 }
 
-/** An opening that was killed left its links behind; whether it lost something, LevelDB's LOG still says. */
-function settleLeftovers({ directory, databasePath }: Place): void {
-  for (const name of readdirSync(directory)) {
-    const pid = Number(keptName.exec(name)?.[1] ?? 0)
-    if (pid === 0 || (pid !== process.pid && isAlive(pid))) continue
-    const folder = join(directory, name)
-    if (readDropped(databasePath) > 0) moveToSalvage(directory, folder)
-    else rmSync(folder, { recursive: true, force: true })
+function namesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : []
+}
+
+function bytesOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    if (isAbsent(error)) return new Uint8Array()
+    throw error
   }
-  assertNothingToSalvage(directory)
 }
 
 function moveToSalvage(directory: string, folder: string): void {
@@ -112,36 +158,18 @@ function moveToSalvage(directory: string, folder: string): void {
   }
 }
 
-function filesToKeep(databasePath: string): readonly string[] {
-  const names = readdirSync(databasePath)
-  const logs = names.filter((name) => name.endsWith('.log') && sizeOf(databasePath, name) > 0)
-  if (hasWholeManifest(databasePath)) return logs
-  return [...logs, ...names.filter((name) => /\.(?:ldb|sst)$/.test(name))]
+function logsIn({ databasePath }: Place, names: readonly string[]): readonly string[] {
+  return names.filter((name) => name.endsWith('.log') && sizeOf(databasePath, name) > 0)
 }
 
 function sizeOf(databasePath: string, name: string): number {
   return statSync(join(databasePath, name), { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Whether the records of the MANIFEST in use follow each other to its end; true where LevelDB finds none to read. */
-function hasWholeManifest(databasePath: string): boolean {
-  try {
-    const name = readFileSync(join(databasePath, 'CURRENT'), 'latin1').trim()
-    return /^MANIFEST-\d+$/.test(name) && isWholeLog(readFileSync(join(databasePath, name)))
-  } catch {
-    return true
-  }
-}
-
-/** Records never cross a block of 32 KiB: checksum (4 bytes), length (2), type (1), then the bytes. */
-function isWholeLog(bytes: Uint8Array): boolean {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let at = 0
-  while (at < bytes.length) {
-    const left = blockBytes - (at % blockBytes)
-    if (left < headerBytes) at += left
-    else if (at + headerBytes > bytes.length || view.getUint8(at + 6) === 0) return false
-    else at += headerBytes + view.getUint16(at + 4, true)
-  }
-  return at === bytes.length
+/** None while a process has the database, since it is about to name the tables that it writes. */
+function unnamedTables(
+  { directory, databasePath }: Place,
+  names: readonly string[],
+): readonly string[] {
+  return findHolder(directory) === undefined ? findUnnamedTables(databasePath, names) : []
 }

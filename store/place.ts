@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from './errors.ts'
 import { isAbsent, storeErrorOf } from './level-errors.ts'
 
@@ -16,10 +18,13 @@ export interface Place {
  *
  * @throws {StoreError} `HSTORE_STORE_UNREADABLE` when there is none, or when it holds what is no regular file;
  * `HSTORE_STORE_DAMAGED` when a rebuild was cut short.
+ *
+ * @param name - The folder of the database, if not the one in use.
  */
-export async function findPlace(directory: string): Promise<Place> {
-  const databasePath = join(directory, 'db')
+export async function findPlace(directory: string, name = 'db'): Promise<Place> {
+  const databasePath = join(directory, name)
   try {
+    await waitForRename(directory, databasePath)
     if ((await lstat(databasePath)).isDirectory()) {
       await refuseLinks(directory, databasePath)
       return { directory, databasePath: await realpath(databasePath) }
@@ -33,6 +38,12 @@ export async function findPlace(directory: string): Promise<Place> {
   }
   const message = `${directory}: there is no hstore store: make one with hstore init`
   throw new StoreError('HSTORE_STORE_UNREADABLE', message)
+}
+
+/** Where there is none, a rebuild may be just putting a new one in its place. */
+async function waitForRename(directory: string, databasePath: string): Promise<void> {
+  if ((await replacedDatabases(directory)).length === 0) return
+  for (let i = 0; i < 10 && !existsSync(databasePath); i++) await sleep(10)
 }
 
 /** Returns the names of the databases that rebuilds have replaced and kept, oldest first. */

@@ -1,6 +1,6 @@
 import type { Level } from 'level'
-import { link, mkdir, readdir, rename, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { link, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
 import { writeAcknowledged } from './acknowledged.ts'
 import type { Block } from './block.ts'
@@ -13,8 +13,7 @@ import type { DamagedFile } from './database-files.ts'
 import { dataFilesIn, gatherFiles, linkOrCopy, readRepairLog, tryLevel } from './database-files.ts'
 import { lockDatabase } from './database-lock.ts'
 import { syncFolder } from './folders.ts'
-import { isAlive } from './holder.ts'
-import { salvagePath } from './kept-logs.ts'
+import { keptFolders, salvagePath } from './kept-logs.ts'
 import type { IndexName } from './keyspace.ts'
 import { decodeRow, parseEntryKey, rowRange, withoutSublevel } from './keyspace.ts'
 import { LevelBlockStore } from './level-block-store.ts'
@@ -59,8 +58,14 @@ export async function rebuildDatabase(
   waitMs: number,
   judge: (salvaged: Salvaged) => Promise<Iterable<CidText> | undefined>,
 ): Promise<string | undefined> {
-  await takeBackReplaced(resolve(directory))
-  return locked(directory, waitMs, (place, work) => rebuildLocked(place, work, judge))
+  assertWait(waitMs)
+  const store = resolve(directory)
+  try {
+    await takeBackReplaced(store, waitMs)
+    return await locked(store, waitMs, (place, work) => rebuildLocked(place, work, judge))
+  } catch (error) {
+    throw storeErrorOf(error, store)
+  }
 }
 
 /**
@@ -73,37 +78,39 @@ export async function findDatabaseFault(
   directory: string,
   waitMs: number,
 ): Promise<string | undefined> {
-  return locked(directory, waitMs, async ({ databasePath }, work) => {
-    const copy = join(work, 'copy')
-    await gatherFiles(databasePath, copy, true)
-    return tryLevel(copy, 'read')
-  })
+  assertWait(waitMs)
+  const store = resolve(directory)
+  try {
+    return await locked(store, waitMs, async ({ databasePath }, work) => {
+      const copy = join(work, 'copy')
+      await gatherFiles(databasePath, copy, true)
+      return tryLevel(copy, 'read')
+    })
+  } catch (error) {
+    throw storeErrorOf(error, store)
+  }
 }
 
 /** Does something with a database that nobody else gets at meanwhile, in a work folder of its own. */
 async function locked<T>(
-  directory: string,
+  store: string,
   waitMs: number,
   work: (place: Place, folder: string) => Promise<T>,
 ): Promise<T> {
-  assertWait(waitMs)
-  const store = resolve(directory)
-  const folder = join(store, `rebuild-${process.pid}`)
+  const unlock = await lockWaiting(await findPlace(store), waitMs)
+  // one for all, since there is one who holds the lock: what is in it was left by one that was killed
+  const folder = join(store, 'rebuild')
   try {
-    const place = await findPlace(store)
-    const attempt = (): ReturnType<typeof lockDatabase> => lockDatabase(place, join(folder, 'lock'))
-    const unlock = await waitForDatabase(store, waitMs, attempt)
-    try {
-      await removeLeftovers(store)
-      return await work(place, folder)
-    } finally {
-      await unlock()
-    }
-  } catch (error) {
-    throw storeErrorOf(error, store)
-  } finally {
     await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { mode: 0o700 })
+    return await work(await findPlace(store), folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true }).finally(unlock)
   }
+}
+
+async function lockWaiting(place: Place, waitMs: number): Promise<() => Promise<void>> {
+  return waitForDatabase(place.directory, waitMs, () => lockDatabase(place))
 }
 
 async function rebuildLocked(
@@ -132,9 +139,9 @@ async function rebuildLocked(
 
 /** The database's folder and those in which openings kept what they could not read whole. */
 async function sourcesOf({ directory, databasePath }: Place): Promise<readonly string[]> {
-  const kept = salvagePath(directory)
-  const names = await readdir(kept).catch(() => [])
-  return [databasePath, ...names.map((name) => join(kept, name))]
+  const salvage = salvagePath(directory)
+  const names = await readdir(salvage).catch(() => [])
+  return [databasePath, ...names.map((name) => join(salvage, name)), ...keptFolders(directory)]
 }
 
 /** Reads all files of a folder together; where LevelDB can't, each by itself, so that one does not hide the others. */
@@ -224,30 +231,26 @@ async function replaceDatabase(place: Place, fresh: string): Promise<string> {
   await rename(databasePath, kept)
   await rename(fresh, databasePath)
   await syncFolder(directory)
-  await rename(salvagePath(directory), join(kept, 'salvage')).catch(() => undefined)
+  for (const folder of [salvagePath(directory), ...keptFolders(directory)]) {
+    await rename(folder, join(kept, basename(folder))).catch(() => undefined)
+  }
   return kept
 }
 
 /** Where a rebuild was killed between its two renames, the old database is put back. */
-async function takeBackReplaced(directory: string): Promise<void> {
-  const names: readonly string[] = await readdir(directory).catch(() => [])
-  const last = (await replacedDatabases(directory)).at(-1)
-  const isUnderWay = names.map(pidOf).some((pid) => pid !== undefined && isAlive(pid))
-  if (names.includes('db') || last === undefined || isUnderWay) return
-  await rename(join(directory, last), join(directory, 'db'))
-}
-
-/** What rebuilds that were killed left behind. */
-async function removeLeftovers(directory: string): Promise<void> {
-  for (const name of await readdir(directory)) {
-    const pid = pidOf(name) ?? process.pid
-    if (pid === process.pid || isAlive(pid)) continue
-    await rm(join(directory, name), { recursive: true, force: true })
+async function takeBackReplaced(store: string, waitMs: number): Promise<void> {
+  const database = join(store, 'db')
+  const last = (await replacedDatabases(store)).at(-1)
+  if (last === undefined || (await isThere(database))) return
+  // the rebuild that holds the lock of both is not killed, only not done yet
+  const unlock = await lockWaiting(await findPlace(store, last), waitMs)
+  try {
+    if (!(await isThere(database))) await rename(join(store, last), database)
+  } finally {
+    await unlock()
   }
 }
 
-/** The process whose rebuild works in a folder of this name. */
-function pidOf(name: string): number | undefined {
-  const pid = /^rebuild-([1-9]\d{0,9})$/.exec(name)?.[1]
-  return pid === undefined ? undefined : Number(pid)
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined
 }
