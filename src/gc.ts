@@ -1,5 +1,6 @@
 import { readAcknowledged } from '../store/acknowledged.ts'
 import { listArtifactFiles } from '../store/artifacts.ts'
+import type { JsonForm } from '../store/canonical.ts'
 import { decodeForm } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
@@ -8,7 +9,8 @@ import { StoreError } from '../store/errors.ts'
 import type { Leftover } from '../store/leftovers.ts'
 import { findLeftover, listTemporaryFiles, removeLeftover } from '../store/leftovers.ts'
 import { linksIn } from '../store/links.ts'
-import { looksLikeEntry } from './entry/decode.ts'
+import { entryOfForm, looksLikeEntry } from './entry/decode.ts'
+import { HstoreError } from './kernel/errors.ts'
 
 /** What `gc` took away. */
 export interface GcReport {
@@ -29,6 +31,9 @@ interface Reached {
   readonly needed: ReadonlySet<CidText>
   /** Blocks that are not among them, with their sizes. */
   readonly loose: ReadonlyMap<CidText, number>
+  /** Blocks that an entry is never without, each with one such entry. */
+  readonly parts: ReadonlyMap<CidText, CidText>
+  readonly held: ReadonlySet<CidText>
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -40,7 +45,7 @@ const maxScans = 5
  * deleted only where nothing was committed since they were looked at, and files only when they are a day old.
  *
  * @param nowMs - The time, in ms since 1970.
- * @throws {StoreError} `HSTORE_STORE_DAMAGED` when a block is damaged or an acknowledged entry is lost: what nothing
+ * @throws {StoreError} `HSTORE_STORE_DAMAGED` when a block is damaged or lost, or an acknowledged entry is lost: what nothing
  * leads to may be all that is left of something. `HSTORE_STORE_BUSY` when puts of this process leave no moment for it.
  */
 export async function collectGarbage(db: Database, nowMs: number): Promise<GcReport> {
@@ -65,7 +70,9 @@ async function dropBlocks(db: Database): Promise<Reached> {
   for (let scans = 0; scans < maxScans; scans++) {
     const before = db.commits
     const reached = await reach(db)
+    const lost = await findLost(db, reached)
     if (db.commits !== before) continue
+    if (lost !== undefined) throw damaged(db, lost)
     const dropped = [...reached.loose.keys()]
     if (dropped.length === 0) return reached
     // so that a repair of the database, which may find them again, does not bring them back
@@ -82,6 +89,7 @@ async function reach(db: Database): Promise<Reached> {
   const links = new Map<CidText, readonly CidText[]>()
   const sizes = new Map<CidText, number>()
   const entries: CidText[] = []
+  const parts = new Map<CidText, CidText>()
   for await (const blocks of db.scanBatches()) {
     for (const { cid, bytes, sound, key } of blocks) {
       if (cid === undefined || !sound) throw damaged(db, `the block ${key} is damaged`)
@@ -89,20 +97,35 @@ async function reach(db: Database): Promise<Reached> {
       if (codecOf(cid) === 'raw') continue
       const { form } = decodeForm(bytes)
       links.set(cid, linksIn(form))
-      if (looksLikeEntry(form)) entries.push(cid)
+      if (!looksLikeEntry(form)) continue
+      entries.push(cid)
+      for (const block of partsOf(cid, bytes, form)) parts.set(block, cid)
     }
   }
-  await assertNoneLost(db, sizes)
   const needed = new Set(entries)
   for (const cid of needed) for (const link of links.get(cid) ?? []) needed.add(link)
   const loose = [...sizes].filter(([cid]) => !needed.has(cid))
-  return { needed, loose: new Map(loose) }
+  return { needed, loose: new Map(loose), parts, held: new Set(sizes.keys()) }
 }
 
-async function assertNoneLost(db: Database, held: ReadonlyMap<CidText, unknown>): Promise<void> {
-  for await (const cid of readAcknowledged(db.directory)) {
-    if (!held.has(cid)) throw damaged(db, `entry ${cid} was acknowledged and is lost`)
+/** The blocks that an entry is never without; what only they lead to would seem to be needed by nobody. */
+function partsOf(cid: CidText, bytes: Uint8Array, form: { [key: string]: JsonForm }): CidText[] {
+  try {
+    const { body, artifacts, source } = entryOfForm(cid, bytes, form)
+    return [body, artifacts, source].filter((part) => part !== undefined)
+  } catch (error) {
+    if (error instanceof HstoreError) return []
+    throw error
   }
+}
+
+async function findLost(db: Database, { parts, held }: Reached): Promise<string | undefined> {
+  for (const [part, cid] of parts)
+    if (!held.has(part)) return `block ${part} of entry ${cid} is lost`
+  for await (const cid of readAcknowledged(db.directory)) {
+    if (!held.has(cid)) return `entry ${cid} was acknowledged and is lost`
+  }
+  return undefined
 }
 
 function damaged({ directory }: Database, what: string): StoreError {

@@ -135,14 +135,18 @@ function doubtOf(folder: string): Doubt {
 }
 
 function namesIn(folder: string): readonly string[] {
-  return existsSync(folder) ? readdirSync(folder) : []
+  return unlessGone(() => readdirSync(folder)) ?? []
 }
 
 function bytesOf(file: string): Uint8Array {
+  return unlessGone(() => readFileSync(file)) ?? new Uint8Array()
+}
+
+function unlessGone<T>(read: () => T): T | undefined {
   try {
-    return readFileSync(file)
+    return read()
   } catch (error) {
-    if (isAbsent(error)) return new Uint8Array()
+    if (isAbsent(error)) return undefined
     throw error
   }
 }

@@ -1,0 +1,310 @@
+import { mkdir, readFile, rm, truncate, unlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bytesOf, writeEnvelope } from '../support/envelope.ts'
+import { forge } from '../support/forge.ts'
+import { historyWorkspace } from '../support/history.ts'
+import { payloadIn, readRaw } from '../support/raw-blocks.ts'
+import type { TestStore } from '../support/store.ts'
+import {
+  agents,
+  copyStore,
+  json,
+  makeSharedFolder,
+  makeTestStore,
+  ok,
+  putHistory,
+  withLevel,
+} from '../support/store.ts'
+
+const stream = `csag:${historyWorkspace}`
+const isSoak = Boolean(process.env['HSTORE_SOAK'])
+const shared = await makeSharedFolder()
+let ground: TestStore
+let cids: readonly string[]
+let large: string
+let envelope: string
+let view: unknown
+let copies = 0
+
+interface Finding {
+  readonly code: string
+  readonly cid?: string
+  readonly message: string
+}
+
+interface Report {
+  readonly ok: boolean
+  readonly findings: readonly Finding[]
+  readonly mended: readonly Finding[]
+  readonly kept: string | null
+  readonly exit: number
+}
+
+/** A store with a fork, an entry with a large and a small artifact, a certificate and an entry that is held. */
+beforeAll(async () => {
+  ground = await makeTestStore(path.join(shared, 'ground'))
+  cids = await putHistory(ground)
+  await ok(ground.run('resume', cids[3]!, '--as', agents.merger))
+  const files = { 'large.bin': bytesOf('large', 1_100_000), 'small.bin': bytesOf('small', 2000) }
+  const small = { workspace: 'w', revision: 'R', author: agents.merger, files }
+  envelope = await writeEnvelope(path.join(ground.root, 'bundle'), small)
+  const put = json<{ cid: string }>(await ok(ground.run('put', envelope, '--json')))
+  cids = [...cids, put.cid]
+  large = [...(await readRaw(ground)).files.keys()][0]!
+  view = await viewOf(ground)
+})
+
+const fresh = (): Promise<TestStore> => copyStore(ground, path.join(shared, `copy-${copies++}`))
+
+async function fsck(store: TestStore, ...options: readonly string[]): Promise<Report> {
+  const ran = await store.run('fsck', '--json', ...options)
+  return { ...json<Report>(ran), exit: ran.exit }
+}
+
+const named = ({ findings }: Report): readonly string[] =>
+  findings.map(({ code, cid, message }) => `${code} ${cid ?? message}`)
+
+type Change = { type: 'del'; key: string } | { type: 'put'; key: string; value: Uint8Array }
+
+async function viewOf(store: TestStore): Promise<unknown> {
+  const lines = [['heads'], ['log', stream], ['log', 'csag:w'], ['verify', '--all']]
+  const views = []
+  for (const argv of lines) {
+    const { exit, out } = await store.run(...argv)
+    // a rebuild forgets which signatures were checked before
+    views.push({ argv, exit, out: out.replace(/\d+ signatures/, 'signatures') })
+  }
+  return views
+}
+
+/** What fsck and a rebuild make of a damage that loses nothing. */
+async function expectHealed(store: TestStore, code: string): Promise<void> {
+  const found = await fsck(store)
+  expect(found).toMatchObject({ ok: false, exit: 5, mended: [] })
+  expect(found.findings.map((one) => one.code)).toContain(code)
+  const rebuilt = await fsck(store, '--rebuild')
+  expect(named(rebuilt)).toEqual([])
+  expect(rebuilt).toMatchObject({ ok: true, exit: 0 })
+  expect(rebuilt.mended.map((one) => one.code)).toContain(code)
+  expect(await fsck(store)).toMatchObject({ ok: true, exit: 0, findings: [], mended: [] })
+  expect(await viewOf(store)).toEqual(view)
+}
+
+describe('fsck on a sound store', () => {
+  it('finds nothing, changes nothing, and a rebuild of it changes nothing either', async () => {
+    const store = await fresh()
+    const { rows, blocks } = await readRaw(store)
+    for (const options of [[], ['--rebuild']]) {
+      const report = await fsck(store, ...options)
+      expect(report).toMatchObject({ ok: true, exit: 0, findings: [], mended: [], kept: null })
+      const after = await readRaw(store)
+      expect([...after.rows]).toEqual([...rows])
+      expect([...after.blocks.keys()]).toEqual([...blocks.keys()])
+    }
+  })
+
+  it('has nothing against forks, held entries and entries by an own key that were made elsewhere', async () => {
+    const store = await fresh()
+    const document = { id: 'elsewhere', revision: 'elsewhere/revision/R' }
+    await forge(store, agents.a, document)
+    const { exit, findings } = await fsck(store)
+    expect({ exit, errors: findings.filter(({ code }) => code !== 'HS1007') }).toEqual({
+      exit: 0,
+      errors: [],
+    })
+    const status = json<{ elsewhere: unknown[] }>(await ok(store.run('status', '--json')))
+    expect(status.elsewhere).toHaveLength(1)
+    expect((await fsck(store, '--rebuild')).exit).toBe(0)
+    expect(json(await ok(store.run('status', '--json')))).toEqual(status)
+  })
+})
+
+describe('fsck of blocks', () => {
+  it('names each one that is gone or is not what its name says; a rebuild leaves the rest whole', async () => {
+    const { blocks } = await readRaw(ground)
+    const kinds = new Map([...blocks].map(([cid, bytes]) => [kindOf(cid, bytes), cid]))
+    expect([...kinds.keys()].sort()).toEqual(['document', 'entry', 'raw'])
+    for (const [kind, cid] of kinds) {
+      for (const how of isSoak ? ['gone', 'corrupt'] : [kind === 'raw' ? 'corrupt' : 'gone']) {
+        const store = await fresh()
+        await withLevel(store.store, (level) =>
+          how === 'gone'
+            ? level.del(`!blocks!${cid}`)
+            : level.put(`!blocks!${cid}`, Buffer.from('{}')),
+        )
+        const found = await fsck(store)
+        expect({
+          cid,
+          how,
+          exit: found.exit,
+          names: found.findings.some((one) => one.cid === cid),
+        }).toEqual({ cid, how, exit: 5, names: true })
+        const rebuilt = await fsck(store, '--rebuild')
+        expect(rebuilt.findings.map((one) => one.cid)).toContain(cid)
+        const { blocks: left } = await readRaw(store)
+        expect([...blocks.keys()].filter((one) => !left.has(one))).toEqual([cid])
+      }
+    }
+  })
+
+  it('of an entry that is lost is told once where nothing points to it', async () => {
+    const store = await fresh()
+    const last = cids[4]!
+    await withLevel(store.store, (level) => level.del(`!blocks!${last}`))
+    expect(named(await fsck(store))).toContain(`HS1010 ${last}`)
+    expect(named(await fsck(store, '--rebuild')).join()).toContain(last)
+    expect((await fsck(store)).exit).toBe(0)
+    await ok(store.run('heads'))
+    expect((await store.run('gc')).exit).toBe(0)
+    await ok(store.run('put', envelope))
+  })
+
+  it('names rows under the name of a block that no block can have, and a rebuild takes them away', async () => {
+    const store = await fresh()
+    await withLevel(store.store, (level) => level.put('!blocks!nonsense', Buffer.from('x')))
+    const found = await fsck(store)
+    expect(named(found).join()).toContain('HS1006 "nonsense"')
+    const rebuilt = await fsck(store, '--rebuild')
+    expect(rebuilt.kept).toBe(path.join(store.store, 'damaged-1'))
+    expect((await fsck(store)).findings).toEqual([])
+    expect(await viewOf(store)).toEqual(view)
+  })
+})
+
+function kindOf(cid: string, bytes: Uint8Array): string {
+  if (cid.startsWith('bafkrei')) return 'raw'
+  return payloadIn(bytes)?.kind === 'envelope' ? 'entry' : 'document'
+}
+
+describe('fsck of indexes', () => {
+  const odd = Buffer.from('["csag:agent/nobody"]')
+  const unread = Buffer.from('no row')
+
+  it.each<readonly [string, (key: string, value: Uint8Array) => Change]>([
+    ['are gone', (key) => ({ type: 'del', key })],
+    ['say something else', (key) => ({ type: 'put', key, value: odd })],
+    ['are no rows', (key) => ({ type: 'put', key, value: unread })],
+    ['are too many', (key, value) => ({ type: 'put', key: `${key}x`, value })],
+  ])('heals all of them where rows %s', async (what, changeOf) => {
+    const { rows } = await readRaw(ground)
+    const derived = [...rows].filter(([key]) => !/^!(?:made|marks|meta)!/.test(key))
+    const first = new Map(derived.map((row) => [row[0].split('!')[1]!, row]))
+    expect(first.size).toBe(6)
+    // one by one in the long form
+    const some = isSoak ? [...first.values()].map((row) => [row]) : [[...first.values()]]
+    for (const damaged of some) {
+      const store = await fresh()
+      const changes = damaged.map(([key, value]) => changeOf(key, value))
+      await withLevel(store.store, (level) => level.batch(changes))
+      expect((await fsck(store)).exit).toBe(5)
+      const rebuilt = await fsck(store, '--rebuild')
+      // an entry that an index names too many may have been one: it is named as lost
+      const isNamed =
+        what === 'are too many' && damaged.some(([key]) => key.startsWith('!entries!'))
+      expect({ damaged, exit: rebuilt.exit }).toEqual({ damaged, exit: isNamed ? 5 : 0 })
+      expect((await fsck(store)).exit).toBe(0)
+      const after = [...(await readRaw(store)).rows]
+      expect(after.filter(([key]) => !/^!(?:made|marks|meta)!/.test(key))).toEqual(derived)
+    }
+  })
+
+  it.each(isSoak ? ['marks', 'made', 'collected'] : ['made'])(
+    'gets past rows of %s that are none',
+    async (index) => {
+      const store = await fresh()
+      await withLevel(store.store, (level) => level.put(`!${index}!${cids[0]!}`, Buffer.from('?')))
+      await expectHealed(store, 'HS1009')
+    },
+  )
+
+  it('makes doubles again, where one name stands for two documents', async () => {
+    const store = await fresh()
+    const document = { id: 'd', revision: 'd/revision/R' }
+    await forge(store, agents.a, { ...document, note: 1 })
+    await forge(store, agents.b, { ...document, note: 2 })
+    const { rows } = await readRaw(store)
+    const [key] = [...rows].find(([one]) => one.startsWith('!doubles!'))!
+    await withLevel(store.store, (level) => level.del(key))
+    expect((await fsck(store)).exit).toBe(5)
+    expect((await fsck(store, '--rebuild')).exit).toBe(0)
+    expect((await readRaw(store)).rows.has(key)).toBe(true)
+  })
+})
+
+describe('fsck of files', () => {
+  it('names artifacts that are gone or damaged; the same document put again heals them', async () => {
+    const { files, blocks } = await readRaw(ground)
+    const small = [...blocks].find(([, bytes]) =>
+      Buffer.from(bytes).equals(bytesOf('small', 2000)),
+    )!
+    const file = path.relative(ground.root, files.get(large)!)
+    const damages: readonly (readonly [string, (store: TestStore) => Promise<unknown>])[] = [
+      [large, ({ root }) => unlink(path.join(root, file))],
+      [large, ({ root }) => truncate(path.join(root, file), 1000)],
+      [small[0], ({ store }) => withLevel(store, (level) => level.del(`!blocks!${small[0]}`))],
+      [
+        small[0],
+        ({ store }) =>
+          withLevel(store, (level) => level.put(`!blocks!${small[0]}`, Buffer.from('x'))),
+      ],
+    ]
+    for (const [cid, damage] of damages) {
+      const store = await fresh()
+      await damage(store)
+      expect(named(await fsck(store)).join()).toContain(cid)
+      const again = await ok(store.run('put', envelope))
+      expect(again.out.trim()).toBe(cids[4])
+      expect(await fsck(store)).toMatchObject({ exit: 0, findings: [] })
+      expect(await viewOf(store)).toEqual(view)
+    }
+  })
+
+  it('heals the body, the list of artifacts and the file as given by the same document', async () => {
+    const { blocks } = await readRaw(ground)
+    const { body, artifacts, source } = payloadIn(blocks.get(cids[4]!)!)!
+    for (const link of [body, artifacts, source]) {
+      const cid = link!['/']
+      const store = await fresh()
+      await withLevel(store.store, (level) => level.del(`!blocks!${cid}`))
+      expect(named(await fsck(store)).join()).toContain(cid)
+      expect((await ok(store.run('put', envelope))).out.trim()).toBe(cids[4])
+      expect(await fsck(store)).toMatchObject({ exit: 0, findings: [] })
+    }
+  })
+
+  it('tells of files that nobody names and that have no name of ours, and changes neither', async () => {
+    const store = await fresh()
+    const odd = path.join(store.store, 'artifacts', 'no', 'name')
+    await mkdir(path.dirname(odd))
+    await writeFile(odd, 'x')
+    await writeFile(path.join(store.store, 'tmp', 'leftover'), 'x')
+    const found = await fsck(store)
+    expect(named(found).join()).toContain(`HS1006 ${odd}`)
+    await fsck(store, '--rebuild')
+    expect(await readFile(odd, 'utf8')).toBe('x')
+  })
+
+  it.each([
+    ['emptied', ''],
+    ['zeroed', '\0'.repeat(120)],
+    ['gone', undefined],
+  ])('makes config.json anew when it is %s', async (_, text) => {
+    const store = await fresh()
+    const file = path.join(store.store, 'config.json')
+    await (text === undefined ? rm(file) : writeFile(file, text))
+    expect((await store.run('heads')).exit).toBe(5)
+    await expectHealed(store, 'HS1011')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ format: 1, genesis: store.genesis })
+  })
+
+  it('names a genesis in config.json that the blocks do not have, and puts theirs in its place', async () => {
+    const store = await fresh()
+    const file = path.join(store.store, 'config.json')
+    const config = await readFile(file, 'utf8')
+    await writeFile(file, config.replace(store.genesis, `baguqeera${'a'.repeat(52)}`))
+    expect((await store.run('heads')).exit).toBe(4)
+    await expectHealed(store, 'HS1011')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(config))
+  })
+})
