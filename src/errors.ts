@@ -3,6 +3,7 @@ import { HstoreError } from './kernel/errors.ts'
 /** Codes of what the domain refuses. Listed, with their exit codes, in docs/cli.md. */
 export type HandoffErrorCode =
   | 'HSTORE_AGENT_NEEDED'
+  | 'HSTORE_AGENT_UNKNOWN'
   | 'HSTORE_AUTHOR_MISMATCH'
   | 'HSTORE_BODY_INVALID'
   | 'HSTORE_CONFIG_DAMAGED'
@@ -23,6 +24,7 @@ export type HandoffErrorCode =
   | 'HSTORE_PARENT_UNKNOWN'
   | 'HSTORE_REF_AMBIGUOUS'
   | 'HSTORE_REF_NOT_FOUND'
+  | 'HSTORE_RELAY_INVALID'
   | 'HSTORE_ROSTER_CONFLICT'
   | 'HSTORE_ROSTER_INVALID'
   | 'HSTORE_ROSTER_ROLLBACK'
@@ -33,6 +35,7 @@ export type HandoffErrorCode =
   | 'HSTORE_STORE_MISSING'
   | 'HSTORE_TRUST_DAMAGED'
   | 'HSTORE_USAGE'
+  | 'HSTORE_TURN_REFUSED'
   | 'HSTORE_VERSION_NEWER'
 
 /** Whatever the domain refuses: a document, an entry, a REF, a roster or a store. */

@@ -13,6 +13,7 @@ import {
   describeOpenSSHKeys,
   describeVcDi,
 } from './vectors/keys.ts'
+import { describeTurns } from './vectors/turns.ts'
 
 const folder = process.env['HSTORE_VECTORS']
 
@@ -35,6 +36,7 @@ if (folder === undefined) {
   describeJson(folder)
   describeCar(folder)
   describeCsag(folder)
+  describeTurns(folder)
   describeEd25519(folder)
   describeDidKey(folder)
   describeOpenSSHKeys(folder)

@@ -18,6 +18,7 @@ type Exit = (typeof exits)[keyof typeof exits]
 
 const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_AGENT_NEEDED: exits.trust,
+  HSTORE_AGENT_UNKNOWN: exits.no,
   HSTORE_AUTHOR_MISMATCH: exits.trust,
   HSTORE_BODY_INVALID: exits.usage,
   HSTORE_CONFIG_DAMAGED: exits.damage,
@@ -38,6 +39,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_PARENT_UNKNOWN: exits.usage,
   HSTORE_REF_AMBIGUOUS: exits.usage,
   HSTORE_REF_NOT_FOUND: exits.usage,
+  HSTORE_RELAY_INVALID: exits.no,
   HSTORE_ROSTER_CONFLICT: exits.conflict,
   HSTORE_ROSTER_INVALID: exits.damage,
   HSTORE_ROSTER_ROLLBACK: exits.damage,
@@ -47,6 +49,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_STORE_FOREIGN: exits.trust,
   HSTORE_STORE_MISSING: exits.usage,
   HSTORE_TRUST_DAMAGED: exits.trust,
+  HSTORE_TURN_REFUSED: exits.no,
   HSTORE_USAGE: exits.usage,
   HSTORE_VERSION_NEWER: exits.newer,
 }

@@ -1,3 +1,4 @@
+import { turnVerb } from './turn-rows.ts'
 import type { VerbRow, VerbSpec } from './verb-spec.ts'
 
 export type { VerbRow, VerbSpec } from './verb-spec.ts'
@@ -282,6 +283,7 @@ export const verbs: readonly VerbSpec[] = [
     example: 'hstore gc',
     load: async () => (await import('./verbs/gc.ts')).gc,
   },
+  turnVerb,
   {
     name: 'completion',
     summary: 'Print a completion script for a shell',

@@ -1,0 +1,106 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { PeekedTurn } from '../../contracts/turns/peek.ts'
+import { peekTurn } from '../../contracts/turns/peek.ts'
+import type { TurnFinding } from '../../contracts/turns/rules.ts'
+import type { RelayFile, TurnReport } from '../../contracts/turns/validate.ts'
+import { validateTurns } from '../../contracts/turns/validate.ts'
+import { HandoffError } from '../../errors.ts'
+import type { Severity } from '../../rules/rule.ts'
+import { exits } from '../exit-codes.ts'
+import { readInput } from '../input.ts'
+import type { Io } from '../io.ts'
+import { UsageError } from '../io.ts'
+import type { Verb } from '../program.ts'
+import { escaped, jsonLine, plain } from '../render.ts'
+
+const relayName = 'M8SHIFT.md'
+const archiveName = 'M8SHIFT.archive.md'
+const severities: readonly string[] = ['info', 'warning', 'error']
+
+/** `hstore turn validate`: upstream's verdict on a relay's contracts, its report and exit code. */
+export const turnValidate: Verb = async (io, [file = relayName], options) => {
+  const severityMin = (options['severityMin'] as string | undefined) ?? 'info'
+  if (!severities.includes(severityMin)) {
+    throw new UsageError(`--severity-min is one of ${severities.join(', ')}`)
+  }
+  const strict = options['strict'] === true
+  const named = options['archive'] as string | undefined
+  const living = await readRelayFile(io, file)
+  const archive = await readArchive(io, file, named, options['all'] === true)
+  const report = validateTurns(living, archive, { strict, severityMin: severityMin as Severity })
+  if (options.json === true) await io.out(`${escaped(reportJson(report))}\n`)
+  else await tell(io, report)
+  return strict && !report.ok ? exits.no : exits.ok
+}
+
+/** `hstore turn peek`: the handoff that waits for an agent, as upstream prints it. */
+export const turnPeek: Verb = async (io, [agent = ''], options) => {
+  const file = (options['file'] as string | undefined) ?? relayName
+  const peeked = peekTurn(await readRelayFile(io, file), agent)
+  if (options.json === true) await io.out(jsonLine('turn', peeked))
+  else if (peeked.turn === null) await io.out(`(no handoff addressed to ${agent} yet)\n`)
+  else await io.out(turnText(peeked.turn))
+  return peeked.ready ? exits.ok : exits.pending
+}
+
+/** What can't be read ends as upstream ends: with 1. */
+async function readRelayFile(io: Io, name: string): Promise<RelayFile> {
+  try {
+    return { bytes: await readInput(io, name), name }
+  } catch (error) {
+    const isUnread = error instanceof HandoffError && error.code === 'HSTORE_INPUT_UNREADABLE'
+    if (!isUnread) throw error
+    throw new HandoffError('HSTORE_RELAY_INVALID', error.message, {
+      cause: error,
+      details: { path: name },
+    })
+  }
+}
+
+/** With `--all`, the archive beside the relay, where there is one; a named one has to be there. */
+async function readArchive(
+  io: Io,
+  relay: string,
+  named: string | undefined,
+  isWanted: boolean,
+): Promise<RelayFile | undefined> {
+  if (named !== undefined) return readRelayFile(io, named)
+  if (!isWanted) return undefined
+  const beside = relay === '-' ? archiveName : path.join(path.dirname(relay), archiveName)
+  const found = await stat(path.resolve(io.cwd, beside)).catch(() => undefined)
+  return found === undefined || found.size === 0 ? undefined : readRelayFile(io, beside)
+}
+
+/** A number that JavaScript does not have stands in the JSON all the same: no other member begins with NUL. */
+function reportJson(report: TurnReport): string {
+  const text = JSON.stringify(report, (_, value: unknown) =>
+    typeof value === 'bigint' ? `\0${value}` : value,
+  )
+  return text.replaceAll(/"\\u0000(\d+)"/g, '$1')
+}
+
+async function tell(io: Io, { findings, ok, advisories, strict }: TurnReport): Promise<void> {
+  for (const finding of findings) await io.out(`${findingText(finding)}\n`)
+  await io.out(ok ? 'ok\n' : 'not ok\n')
+  for (const { code, message } of advisories) io.err(`hstore: ${code}: ${plain(message)}\n`)
+  if (!ok && !strict) io.err('hstore: the exit code is 0, as upstream has it without --strict\n')
+}
+
+function findingText({ severity, check, agent, message, fix_hint }: TurnFinding): string {
+  const hint = fix_hint === undefined ? '' : ` (${fix_hint})`
+  return plain(`${severity} ${check} ${message}${hint} (by ${agent})`)
+}
+
+function turnText({ fields, body }: PeekedTurn): string {
+  const lines = fields.map(({ key, value }) => `${key}=${shown(value)}\n`).join('')
+  return body === '' ? lines : `${lines}\n${body.split('\n').map(shown).join('\n')}\n`
+}
+
+/** Escaped but for tabs and the zero width space by which M8Shift disarms its markers. */
+function shown(line: string): string {
+  return line
+    .split(/([\t\u200b])/)
+    .map((part, i) => (i % 2 === 1 ? part : plain(part)))
+    .join('')
+}

@@ -1,0 +1,89 @@
+import type { TurnDraft } from './draft.ts'
+import { bodyOf, headerOf, refused, withoutFinalLineFeeds } from './draft.ts'
+import type { Lock } from './lock.ts'
+import { getLock, parseMemory, replaceLock } from './lock.ts'
+import { readRelay } from './markdown.ts'
+import { quoted } from './text.ts'
+import type { TurnField } from './turn.ts'
+
+/** A turn that was appended. */
+export interface Appended {
+  /** The relay with it. */
+  readonly bytes: Uint8Array
+  readonly number: string
+  /** The block from BEGIN to END. */
+  readonly text: string
+}
+
+/** The keys whose values begin in column 12. */
+const padded = new Set(['from', 'to', 'ask', 'done', 'files', 'handoff', 'at', 'model', 'effort'])
+
+/** Returns a turn's block, laid out as M8Shift writes it; header and body have to be clean. */
+export function formatTurn(
+  number: string,
+  agent: string,
+  header: readonly TurnField[],
+  body: string,
+): string {
+  const lines = header.map(({ key, value }) =>
+    padded.has(key) ? `- ${`${key}:`.padEnd(8)} ${value}\n` : `- ${key}: ${value}\n`,
+  )
+  const marker = (word: string): string => `<!-- M8SHIFT:TURN ${number} ${agent} ${word} -->`
+  const rest = body === '' ? '' : `\n${body}\n`
+  return `${marker('BEGIN')}\n${lines.join('')}${rest}${marker('END')}`
+}
+
+/**
+ * Returns a relay with one more turn and the pen handed on, byte for byte as M8Shift's `append` writes it.
+ *
+ * @param relayBytes - The relay; the agent has to hold its pen.
+ * @param name - The file, for messages.
+ * @throws {HandoffError} `HSTORE_RELAY_INVALID` for a file that M8Shift refuses, `HSTORE_TURN_REFUSED` for a turn.
+ */
+export function appendTurn(relayBytes: Uint8Array, draft: TurnDraft, name: string): Appended {
+  const relay = readRelay(relayBytes)
+  const lock = getLock(relay, name)
+  assertTurnOf(lock, draft)
+  const number = String(BigInt(lock.turn) + 1n)
+  const header = headerOf(withMemory(lock, draft))
+  const text = formatTurn(number, draft.agent, header, bodyOf(draft))
+  const before = replaceLock(relay.text, handedOn(lock, draft, number))
+  const whole = `${withoutFinalLineFeeds(before)}\n\n${text}\n`
+  return { bytes: new TextEncoder().encode(whole), number, text }
+}
+
+function assertTurnOf({ roster, state }: Lock, { agent, to }: TurnDraft): void {
+  for (const name of [agent, to]) {
+    if (!roster.includes(name)) {
+      throw refused(`${quoted(name)} takes no turns here, only ${roster.join(', ')} do`)
+    }
+  }
+  if (agent === to) throw refused('a turn goes to another agent than the one that writes it')
+  if (state !== `WORKING_${agent.toUpperCase()}`) {
+    throw refused(`${agent} does not hold the pen (state ${state}): claim it first`)
+  }
+}
+
+function withMemory({ fields }: Lock, draft: TurnDraft): TurnDraft {
+  const known = (key: string): string | undefined =>
+    parseMemory(fields.get(key) ?? '')?.get(draft.agent)
+  const model = draft.model ?? known('models')
+  const effort = draft.effort ?? known('efforts')
+  return { ...draft, ...(model && { model }), ...(effort && { effort }) }
+}
+
+function handedOn(
+  { fields }: Lock,
+  { agent, to, at }: TurnDraft,
+  number: string,
+): ReadonlyMap<string, string> {
+  return new Map([
+    ...fields,
+    ['holder', to],
+    ['state', `AWAITING_${to.toUpperCase()}`],
+    ['turn', number],
+    ['since', at],
+    ['expires', '-'],
+    ['note', `turn ${number} posted by ${agent}, awaiting ${to}`],
+  ])
+}

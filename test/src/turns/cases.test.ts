@@ -1,0 +1,36 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { fileOddities } from '../../../src/contracts/turns/oddities.ts'
+import { readRelay } from '../../../src/contracts/turns/markdown.ts'
+import type { TurnReport } from '../../../src/contracts/turns/validate.ts'
+import { turnRules } from '../../../src/rules/turn-rules.ts'
+import { describeTurnCase } from './describe-case.ts'
+import { readCaseFile, readExpected, runTurn } from './run-case.ts'
+
+const home = fileURLToPath(new URL('../../../fixtures/turns', import.meta.url))
+const cases = readdirSync(home, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `${home}/${name}`)
+const tripped = new Set<string>()
+
+for (const folder of cases) describeTurnCase(folder)
+
+describe('what M8Shift passes over', () => {
+  it.each(cases)('%s', async (folder) => {
+    const ran = await runTurn(folder, 'validate', '--all', '--json')
+    const bad = fileOddities(readRelay(readCaseFile(folder, 'M8SHIFT.md')!)).map(([code]) => code)
+    if (ran.out === '') {
+      for (const code of bad) tripped.add(code)
+      return expect(ran.err).toContain('HSTORE_RELAY_INVALID')
+    }
+    const { advisories, findings } = JSON.parse(ran.out) as TurnReport
+    expect(advisories.map(({ code }) => code)).toEqual(readExpected(folder).advisories)
+    for (const { code } of advisories) tripped.add(code)
+    for (const { check } of findings) tripped.add(check)
+  })
+
+  it('has a case for every rule, and a rule for every finding', () => {
+    expect([...tripped].sort()).toEqual(turnRules.map(({ code }) => code).sort())
+  })
+})
