@@ -14,17 +14,27 @@ import { doors, shapesModule } from './support/library-page.ts'
 import type { Shell } from './support/transcript.ts'
 import { codeFences, isShown, parseTranscript, runCommand } from './support/transcript.ts'
 
-const pages = ['README.md', 'docs/cli.md', 'docs/recovery.md', 'docs/trust.md'] as const
+const pages = [
+  'README.md',
+  'docs/cli.md',
+  'docs/recovery.md',
+  'docs/trust.md',
+  'docs/turns.md',
+] as const
+const relayExample = fileURLToPath(new URL('../fixtures/turns/example', import.meta.url))
 
 function read(file: string): string {
   return readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), 'utf8')
 }
 
-/** Returns a shell in a folder that holds the worked history and nothing else. */
+/** Returns a shell in a folder that holds the worked history, a relay and its archive, and nothing else. */
 async function makeShell(): Promise<Shell> {
   const home = await makeSharedFolder()
   await mkdir(`${home}/work`)
   await cp(historyBundle, `${home}/work`, { recursive: true })
+  for (const name of ['M8SHIFT.md', 'M8SHIFT.archive.md']) {
+    await cp(`${relayExample}/${name}`, `${home}/work/${name}`)
+  }
   return { cwd: `${home}/work`, env: { HOME: home } }
 }
 
@@ -120,6 +130,8 @@ describe('docs/cli.md', () => {
       await printed(`hstore heads --json`),
       await printed('hstore roster show --json'),
       await printed('hstore validate r0001.json --json'),
+      await printed('hstore turn validate --json'),
+      await printed('hstore turn peek alpha --json'),
       await printed('hstore status --json'),
       await printed('hstore stats --json'),
       await printed('hstore fsck --json'),
@@ -131,7 +143,7 @@ describe('docs/cli.md', () => {
         .find((line) =>
           line.startsWith(schema === undefined ? '| (`validate`)' : `| \`${schema}\``),
         )
-      const told = new Set(row?.match(/(?<=`)[a-z_A-Z]+(?=`)/g))
+      const told = new Set(row?.match(/(?<=`)[a-z_A-Z0-9]+(?=`)/g))
       for (const key of Object.keys(keys)) expect(told, schema).toContain(key)
     }
   })
@@ -195,6 +207,7 @@ describe('the pages', () => {
     'SECURITY.md',
     'CONTRIBUTING.md',
     'fixtures/entries/README.md',
+    'fixtures/turns/README.md',
   ]
 
   it.each(all)('%s links to what is there', (file) => {

@@ -15,14 +15,18 @@ const areas: readonly (readonly [RuleArea, string, string])[] = [
     'CSAG handoff profile',
     'The rules of the handoff profile 1.0.0 under their own codes (`CSAG-…`), then hstore’s advisories on such envelopes: these stand beside the verdict and never change it.',
   ],
-  ['turns', 'Turns', 'The contract of M8Shift turns.'],
+  [
+    'turns',
+    'Turns',
+    'The stage-4 contract of M8Shift turns under upstream’s names (`contract.…`), then what hstore sees in a relay and M8Shift passes over: these stand beside the verdict and never change it.',
+  ],
   ['hrc', 'Lanes', 'The contract of lanes and their handoff.'],
   ['resume', 'Resume', 'Rules of the gate alone.'],
 ]
 
 const head = `# Findings
 
-Every rule that \`verify\`, \`validate\`, \`put\` and \`resume\` know, by the code that their findings carry. A code keeps its meaning; messages may change.
+Every rule that \`verify\`, \`validate\`, \`turn validate\`, \`put\` and \`resume\` know, by the code that their findings carry. A code keeps its meaning; messages may change.
 This page is made from the table of rules in the source: a test compares the two.
 
 A finding is \`{code, severity, message, path?, pointer?, cid?}\`: \`path\` in the spelling of the contract, \`pointer\` a JSON pointer, \`cid\` the block that it is about.

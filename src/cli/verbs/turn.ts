@@ -88,8 +88,8 @@ async function tell(io: Io, { findings, ok, advisories, strict }: TurnReport): P
 }
 
 function findingText({ severity, check, agent, message, fix_hint }: TurnFinding): string {
-  const hint = fix_hint === undefined ? '' : ` (${fix_hint})`
-  return plain(`${severity} ${check} ${message}${hint} (by ${agent})`)
+  const hint = fix_hint === undefined ? '' : `: ${fix_hint}`
+  return plain(`${severity} ${check} ${message} (by ${agent})${hint}`)
 }
 
 function turnText({ fields, body }: PeekedTurn): string {

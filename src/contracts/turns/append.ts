@@ -1,9 +1,9 @@
+import { bounded, quoted } from '../../kernel/shown.ts'
 import type { TurnDraft } from './draft.ts'
 import { bodyOf, headerOf, refused, withoutFinalLineFeeds } from './draft.ts'
 import type { Lock } from './lock.ts'
 import { getLock, parseMemory, replaceLock } from './lock.ts'
 import { readRelay } from './markdown.ts'
-import { quoted } from './text.ts'
 import type { TurnField } from './turn.ts'
 
 /** A turn that was appended. */
@@ -55,7 +55,7 @@ export function appendTurn(relayBytes: Uint8Array, draft: TurnDraft, name: strin
 function assertTurnOf({ roster, state }: Lock, { agent, to }: TurnDraft): void {
   for (const name of [agent, to]) {
     if (!roster.includes(name)) {
-      throw refused(`${quoted(name)} takes no turns here, only ${roster.join(', ')} do`)
+      throw refused(`${quoted(name)} takes no turns here, only ${bounded(roster.join(', '))} do`)
     }
   }
   if (agent === to) throw refused('a turn goes to another agent than the one that writes it')

@@ -1,6 +1,7 @@
 import { isWellFormed } from '../../../store/utf8.ts'
 import { HandoffError } from '../../errors.ts'
-import { hasLineBreak, quoted, sizeBytes, trim } from './text.ts'
+import { quoted } from '../../kernel/shown.ts'
+import { hasLineBreak, sizeBytes, trim } from './text.ts'
 import type { TurnField } from './turn.ts'
 
 /** The fields that M8Shift's `append` has a flag for, in the order that it writes them. */

@@ -1,5 +1,6 @@
 import { HandoffError } from '../../errors.ts'
-import { decimalOf, isNumber, linesOf, quoted, trim } from './text.ts'
+import { quoted } from '../../kernel/shown.ts'
+import { decimalOf, isNumber, linesOf, trim } from './text.ts'
 import type { Relay } from './markdown.ts'
 
 /** The LOCK block of a relay: who holds the pen. */

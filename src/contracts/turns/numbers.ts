@@ -1,3 +1,4 @@
+import { bounded } from '../../kernel/shown.ts'
 import type { PlacedTurn } from './markdown.ts'
 import type { Oddity } from './oddities.ts'
 import { compareDecimals, decimalOf, nextDecimal } from './text.ts'
@@ -40,15 +41,12 @@ function oddityOf(sequence: Sequence, { turn, line }: PlacedTurn, isRestart: boo
   const isSeen = seen.has(`${value} ${turn.agent}`)
   sequence.before = value
   seen.add(`${value} ${turn.agent}`)
-  if (isSeen) return [['HS4305', line, `there is a turn ${shown(value)} of ${turn.agent} already`]]
+  if (isSeen)
+    return [['HS4305', line, `there is a turn ${bounded(value)} of ${bounded(turn.agent)} already`]]
   if (before === undefined) return []
   if (compareDecimals(value, before) <= 0) {
-    return [['HS4307', line, `turn ${shown(value)} comes after turn ${shown(before)}`]]
+    return [['HS4307', line, `turn ${bounded(value)} comes after turn ${bounded(before)}`]]
   }
   const isNext = value === nextDecimal(before)
-  return isNext ? [] : [['HS4306', line, `turn ${shown(value)} follows turn ${shown(before)}`]]
-}
-
-function shown(value: string): string {
-  return value.length > 40 ? `${value.slice(0, 40)}…` : value
+  return isNext ? [] : [['HS4306', line, `turn ${bounded(value)} follows turn ${bounded(before)}`]]
 }

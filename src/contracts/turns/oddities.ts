@@ -1,9 +1,10 @@
+import { bounded, quoted } from '../../kernel/shown.ts'
 import type { Finding } from '../../rules/rule.ts'
 import { turnRules } from '../../rules/turn-rules.ts'
 import { hasMarkerWord } from './draft.ts'
 import type { PlacedTurn, Relay, TurnMarker } from './markdown.ts'
 import { numberOddities } from './numbers.ts'
-import { endedLinesOf, quoted, trim } from './text.ts'
+import { endedLinesOf, trim } from './text.ts'
 import type { TurnContent } from './turn.ts'
 import { contentOf, readTurn, valueOf } from './turn.ts'
 
@@ -66,7 +67,7 @@ export function fileOddities({ badByte, unclosed, stray, turns }: Relay): Oddity
 }
 
 function turnOf({ number, agent }: Pick<TurnMarker, 'number' | 'agent'>): string {
-  return `turn ${quoted(number).slice(1, -1)} of ${quoted(agent).slice(1, -1)}`
+  return `turn ${bounded(number)} of ${bounded(agent)}`
 }
 
 function turnOddities(placed: PlacedTurn): Oddity[] {
@@ -152,7 +153,7 @@ function repeated(keys: readonly string[]): string[] {
 /** Turn 0 is the relay's own, by `system`. */
 function strangers({ turn, line }: PlacedTurn, roster: readonly string[]): Oddity[] {
   if (roster.includes(turn.agent) || turn.agent === 'system') return []
-  return [['HS4314', line, `${turnOf(turn)}: the relay is of ${roster.join(', ')}`]]
+  return [['HS4314', line, `${turnOf(turn)}: the relay is of ${bounded(roster.join(', '))}`]]
 }
 
 /** Returns oddities as findings in the order of the file, those of one code cut after 100. */

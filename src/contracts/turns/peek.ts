@@ -1,7 +1,7 @@
 import { HandoffError } from '../../errors.ts'
+import { bounded, quoted } from '../../kernel/shown.ts'
 import { getLock } from './lock.ts'
 import { readRelay } from './markdown.ts'
-import { quoted } from './text.ts'
 import type { TurnField } from './turn.ts'
 import { readTurn, valueOf } from './turn.ts'
 import type { RelayFile } from './validate.ts'
@@ -36,7 +36,7 @@ export function peekTurn({ bytes, name }: RelayFile, agent: string): Peeked {
   const relay = readRelay(bytes)
   const { roster, state } = getLock(relay, name)
   if (!roster.includes(agent)) {
-    const why = `${name} does not list ${quoted(agent)}: it is of ${roster.join(', ')}`
+    const why = `${name} does not list ${quoted(agent)}: it is of ${bounded(roster.join(', '))}`
     throw new HandoffError('HSTORE_AGENT_UNKNOWN', why, { details: { agent, roster } })
   }
   const ready = [`AWAITING_${agent.toUpperCase()}`, 'IDLE', 'DONE'].includes(state)

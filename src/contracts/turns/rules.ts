@@ -1,5 +1,6 @@
+import { quoted } from '../../kernel/shown.ts'
 import type { Severity } from '../../rules/rule.ts'
-import { decimalOf, quoted } from './text.ts'
+import { decimalOf } from './text.ts'
 import type { Turn } from './turn.ts'
 import { readTurn } from './turn.ts'
 

@@ -100,8 +100,3 @@ export function withLineFeeds(text: string): string {
 export function sizeBytes(text: string): number {
   return Buffer.byteLength(text)
 }
-
-/** Returns text from a relay in double quotes, cut after 80 characters. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
-}
