@@ -119,15 +119,19 @@ async function built(dir, title, all, { stream, ref, next }) {
   const store = await openStore({ ...places, waitMs: 0 })
   const started = performance.now()
   try {
+    const cids = new Map()
     let waiting = []
-    for (const { document, fork } of all) {
-      const parents = fork === undefined ? undefined : document.parents
-      waiting.push(store.put(document, parents === undefined ? {} : { parents }))
-      if (waiting.length < group) continue
-      await Promise.all(waiting)
+    const settle = async () => {
+      for (const { revision: name, cid } of await Promise.all(waiting)) cids.set(name, cid)
       waiting = []
     }
-    await Promise.all(waiting)
+    for (const { document, fork } of all) {
+      const isKnown = document.parents.every((name) => cids.has(name))
+      if (waiting.length >= group || (fork !== undefined && !isKnown)) await settle()
+      const parents = fork === undefined ? [] : document.parents.map((name) => cids.get(name))
+      waiting.push(store.put(document, fork === undefined ? {} : { parents }))
+    }
+    await settle()
   } finally {
     await store.close()
   }
