@@ -1,6 +1,7 @@
 import { parseDidKey } from '../../keys/did-key.ts'
 import { verify, verifyInBackground } from '../../keys/ed25519.ts'
 import { pae } from '../../keys/pae.ts'
+import type { CidText } from '../../store/cid-text.ts'
 import { RecentMap } from '../kernel/recent-map.ts'
 import type { Entry, SignedEntry, VerifiedEntry } from './entry.ts'
 import { entryPayloadType } from './entry.ts'
@@ -36,7 +37,7 @@ export function asVerified(entry: Entry): VerifiedEntry {
     kind: once(entry.kind),
     name,
     parents: parents.length === 0 ? none : parents,
-    prev: prev.length === 0 ? none : prev,
+    prev: prev.length === 0 ? none : isSame(prev, parents) ? parents : prev,
     refs: refs.length === 0 ? none : refs,
     roster: once(entry.roster),
     seq,
@@ -48,6 +49,10 @@ export function asVerified(entry: Entry): VerifiedEntry {
     witness,
   }
   return kept as VerifiedEntry
+}
+
+function isSame(a: readonly CidText[], b: readonly CidText[]): boolean {
+  return a.length === b.length && a.every((cid, i) => cid === b[i])
 }
 
 const none: readonly never[] = []

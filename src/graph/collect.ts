@@ -28,7 +28,7 @@ export class Collection implements LoadedGraph {
   readonly before: Set<CidText> = new Set()
   readonly damage: Finding[] = []
   readonly #pending: Pending[] = []
-  readonly #texts = new TextPool()
+  #texts = new TextPool()
   readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
 
   /**
@@ -65,6 +65,7 @@ export class Collection implements LoadedGraph {
 
   /** Waits until at most `most` signatures are still being checked, those begun first, and takes them in that order. */
   async settle(most: number): Promise<void> {
+    if (most === 0) this.#texts = new TextPool() // all is read: what was kept once stays so
     const begun = this.#pending.splice(0, Math.max(0, this.#pending.length - most))
     for (const { entry, verified } of begun) {
       const found = await verified

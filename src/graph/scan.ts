@@ -63,7 +63,7 @@ function addDagJson(
     const { form } = decodeForm(bytes)
     const list = findArtifacts(form)
     if (looksLikeEntry(form)) collection.addEntryForm(cid, bytes, form, isMarked)
-    else if (list === undefined) loose.facts.set(cid, guessFacts(form))
+    else if (list === undefined) loose.facts.set(cid, collection.leanFacts(guessFacts(form)))
     else loose.lists.set(cid, list)
   } catch (error) {
     if (!(error instanceof HstoreError)) throw error
