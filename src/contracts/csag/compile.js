@@ -53,6 +53,9 @@ function isDate(text) {
 function isDateTime(text) {
   return TIME.test(text.slice(10)) && isDate(text.slice(0, 10))
 }
+function isFull(list) {
+  return list !== null && list.length >= MAX_ERRORS
+}
 function push(list, error) {
   if (list.length < MAX_ERRORS) list.push(error)
 }
@@ -148,7 +151,8 @@ function makeAjv() {
 
 /**
  * Returns the code with its lists of errors bounded, and grown in place: as generated, each faulty item of a list
- * copies all errors before it.
+ * copies all errors before it. Once it is full no more items are looked at: a list with items is never null, so no
+ * other branch of an anyOf can take its errors back.
  *
  * @param {string} code
  */
@@ -159,6 +163,10 @@ function bounded(code) {
       'join(vErrors, $1.errors)',
     )
     .replaceAll(/vErrors\.push\((\w+)\)/g, 'push(vErrors, $1)')
+    .replaceAll(
+      /for\(let (i\d+)=0; \1<(len\d+); \1\+\+\)/g,
+      'for(let $1=0; $1<$2 && !isFull(vErrors); $1++)',
+    )
   if (/\.concat\(|vErrors\.push|require\(|\bimport\b/.test(result)) {
     throw new Error('the generated code is not of the form that is known here')
   }
