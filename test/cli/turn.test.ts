@@ -1,5 +1,6 @@
 import { cp, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TurnReport } from '../../src/contracts/turns/validate.ts'
 import type { Ran, RunOptions } from '../support/cli.ts'
@@ -120,6 +121,54 @@ describe('hstore turn validate', () => {
   it('prints a number that no double holds', async () => {
     expect((await inCase('great-number', 'validate', '--json')).out).toContain(
       '"turn":9007199254740993}',
+    )
+  })
+
+  it('prints more findings than go in one piece', async () => {
+    const turns = Array.from(
+      { length: 1500 },
+      (_, i) =>
+        `<!-- M8SHIFT:TURN ${i + 1} alpha BEGIN -->\n- schema: x\n<!-- M8SHIFT:TURN ${i + 1} alpha END -->\n`,
+    )
+    const relay = lock + turns.join('')
+    const { findings } = reportOf(await over(relay, ['validate', '--json']))
+    expect(findings.map(({ turn }) => turn)).toEqual(turns.map((_, i) => i + 1))
+    expect((await over(relay, ['validate'])).out.split('\n')).toHaveLength(1502)
+  })
+
+  it('refuses a relay of more than 32 MiB, and a LOCK block of more than one', async () => {
+    const large = turnOf('x'.repeat(32 * 1024 * 1024))
+    expect((await over(large, ['validate'])).err).toBe('hstore: M8SHIFT.md: is more than 32 MiB\n')
+    const block = turnOf('').replace('turn:', `note: ${'x'.repeat(1024 * 1024)}\nturn:`)
+    expect((await over(block, ['validate'])).err).toContain('has no LOCK block (or one past 1 MiB)')
+  })
+
+  it('says something of any bytes, and never that hstore is at fault', async () => {
+    const folder = await makeTempFolder()
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.oneof(
+            fc.uint8Array({ maxLength: 8 }),
+            fc
+              .constantFrom(lock, turnOf('- to: alpha'), '<!-- M8SHIFT:TURN 1 alpha ', 'END -->')
+              .map((text) => new Uint8Array(Buffer.from(text))),
+          ),
+          { maxLength: 12 },
+        ),
+        async (pieces) => {
+          await writeFile(`${folder}/M8SHIFT.md`, Buffer.concat(pieces))
+          for (const argv of [
+            ['validate', '--strict'],
+            ['validate', '--json'],
+            ['peek', 'alpha'],
+          ]) {
+            const { exit, err } = await runCli(['turn', ...argv], { cwd: folder })
+            expect([0, 1, 3]).toContain(exit)
+            expect(err).not.toContain('fault')
+          }
+        },
+      ),
     )
   })
 

@@ -16,6 +16,9 @@ import { escaped, jsonLine, plain } from '../render.ts'
 
 const relayName = 'M8SHIFT.md'
 const archiveName = 'M8SHIFT.archive.md'
+const maxBytes = 32 * 1024 * 1024
+/** How many findings are printed in one piece. */
+const atOnce = 1000
 const severities: readonly string[] = ['info', 'warning', 'error']
 
 /** `hstore turn validate`: upstream's verdict on a relay's contracts, its report and exit code. */
@@ -29,7 +32,7 @@ export const turnValidate: Verb = async (io, [file = relayName], options) => {
   const living = await readRelayFile(io, file)
   const archive = await readArchive(io, file, named, options['all'] === true)
   const report = validateTurns(living, archive, { strict, severityMin: severityMin as Severity })
-  if (options.json === true) await io.out(`${escaped(reportJson(report))}\n`)
+  if (options.json === true) await printJson(io, report)
   else await tell(io, report)
   return strict && !report.ok ? exits.no : exits.ok
 }
@@ -46,16 +49,14 @@ export const turnPeek: Verb = async (io, [agent = ''], options) => {
 
 /** What can't be read ends as upstream ends: with 1. */
 async function readRelayFile(io: Io, name: string): Promise<RelayFile> {
-  try {
-    return { bytes: await readInput(io, name), name }
-  } catch (error) {
-    const isUnread = error instanceof HandoffError && error.code === 'HSTORE_INPUT_UNREADABLE'
-    if (!isUnread) throw error
-    throw new HandoffError('HSTORE_RELAY_INVALID', error.message, {
-      cause: error,
-      details: { path: name },
-    })
-  }
+  const details = { path: name }
+  const bytes = await readInput(io, name).catch((cause: unknown) => {
+    const isUnread = cause instanceof HandoffError && cause.code === 'HSTORE_INPUT_UNREADABLE'
+    if (!isUnread) throw cause
+    throw new HandoffError('HSTORE_RELAY_INVALID', cause.message, { cause, details })
+  })
+  if (bytes.length <= maxBytes) return { bytes, name }
+  throw new HandoffError('HSTORE_RELAY_INVALID', `${name}: is more than 32 MiB`, { details })
 }
 
 /** With `--all`, the archive beside the relay, where there is one; a named one has to be there. */
@@ -72,16 +73,32 @@ async function readArchive(
   return found === undefined || found.size === 0 ? undefined : readRelayFile(io, beside)
 }
 
+/** One object on one line; a relay may hold more findings than one text can. */
+async function printJson(io: Io, { findings, ...rest }: TurnReport): Promise<void> {
+  await io.out('{"findings":[')
+  for (let i = 0; i < findings.length; i += atOnce) {
+    const list = findings
+      .slice(i, i + atOnce)
+      .map(findingJson)
+      .join(',')
+    await io.out(escaped(i === 0 ? list : `,${list}`))
+  }
+  await io.out(`],${escaped(JSON.stringify(rest)).slice(1)}\n`)
+}
+
 /** A number that JavaScript does not have stands in the JSON all the same: no other member begins with NUL. */
-function reportJson(report: TurnReport): string {
-  const text = JSON.stringify(report, (_, value: unknown) =>
+function findingJson(finding: TurnFinding): string {
+  const text = JSON.stringify(finding, (_, value: unknown) =>
     typeof value === 'bigint' ? `\0${value}` : value,
   )
   return text.replaceAll(/"\\u0000(\d+)"/g, '$1')
 }
 
 async function tell(io: Io, { findings, ok, advisories, strict }: TurnReport): Promise<void> {
-  for (const finding of findings) await io.out(`${findingText(finding)}\n`)
+  for (let i = 0; i < findings.length; i += atOnce) {
+    const lines = findings.slice(i, i + atOnce).map((finding) => `${findingText(finding)}\n`)
+    await io.out(lines.join(''))
+  }
   await io.out(ok ? 'ok\n' : 'not ok\n')
   for (const { code, message } of advisories) io.err(`hstore: ${code}: ${plain(message)}\n`)
   if (!ok && !strict) io.err('hstore: the exit code is 0, as upstream has it without --strict\n')

@@ -26,6 +26,8 @@ const integration = /^[A-Za-z0-9][A-Za-z0-9_-]*@[0-9a-f]{7,64}$/
 const defaultRoster: readonly string[] = ['claude', 'codex']
 /** M8Shift reads no longer number. */
 const maxDigits = 4300
+/** No relay comes near it, and what is in the block is gone through in many ways. */
+const maxBlockLength = 1024 * 1024
 
 /**
  * Returns the LOCK block of a relay, which M8Shift wants to be right before it reads a turn.
@@ -37,7 +39,8 @@ const maxDigits = 4300
 export function getLock(relay: Relay, name: string): Lock {
   assertReadable(relay, name)
   const fields = findFields(relay.text)
-  if (fields === undefined) throw refused(name, 'has no LOCK block: it is no relay of M8Shift')
+  if (fields === undefined)
+    throw refused(name, 'has no LOCK block (or one past 1 MiB): it is no relay of M8Shift')
   const roster = rosterOf(fields)
   const faults = faultsOf(fields, roster)
   if (faults.length > 0) throw refused(name, `the LOCK block is wrong: ${faults.join('; ')}`)
@@ -72,7 +75,7 @@ export function replaceLock(text: string, fields: ReadonlyMap<string, string>): 
 function findFields(text: string): ReadonlyMap<string, string> | undefined {
   const from = text.indexOf(begin)
   const to = text.indexOf(end)
-  if (from < 0 || to < 0) return undefined
+  if (from < 0 || to < 0 || to - from > maxBlockLength) return undefined
   const fields = new Map<string, string>()
   for (const one of linesOf(text.slice(from + begin.length, to))) {
     const [, key, value] = line.exec(trim(one)) ?? []

@@ -47,7 +47,6 @@ interface Found extends TurnMarker {
 }
 
 const marker = new RegExp(`<!-- M8SHIFT:TURN (${digit}+) ([a-z][a-z0-9_-]*) (BEGIN|END) -->`, 'gu')
-const lineEnd = /\r\n?|\n/g
 
 /** Returns what a relay file or its archive holds. Takes any bytes, in time linear in their number. */
 export function readRelay(bytes: Uint8Array): Relay {
@@ -158,12 +157,15 @@ function cutter(
   }
 }
 
+/** Places are asked for in rising order. CRLF, CR and LF end a line, as an editor counts. */
 function lineCounter(text: string): (index: number) => number {
   let line = 1
   let from = 0
   return (index) => {
-    line += text.slice(from, index).match(lineEnd)?.length ?? 0
-    from = index
+    for (; from < index; from++) {
+      const unit = text.charCodeAt(from)
+      if (unit === 0x0a || (unit === 0x0d && text.charCodeAt(from + 1) !== 0x0a)) line++
+    }
     return line
   }
 }

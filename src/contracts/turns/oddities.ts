@@ -4,9 +4,7 @@ import { turnRules } from '../../rules/turn-rules.ts'
 import { hasMarkerWord } from './draft.ts'
 import type { PlacedTurn, Relay, TurnMarker } from './markdown.ts'
 import { numberOddities } from './numbers.ts'
-import { endedLinesOf, trim } from './text.ts'
-import type { TurnContent } from './turn.ts'
-import { contentOf, readTurn, valueOf } from './turn.ts'
+import { contentOf, readHeader } from './turn.ts'
 
 /** What is odd in one place of a file: the rule, the line from 1, and the words for a person. */
 export type Oddity = readonly [code: string, line: number, message: string]
@@ -18,8 +16,11 @@ export interface NamedRelay {
 }
 
 const shownOfEach = 100
-const fieldLine = /^- ([a-z][a-z0-9_]*):/
-const looseField = /^(?:> ?)*[-*] *(from|to|ask|done|files|handoff) *:/i
+const writtenKeys = ['from', 'to', 'ask', 'done', 'files', 'handoff']
+/** A line that was meant as a field: indented, quoted, starred, in capitals. The blanks hold no line end. */
+const looseField =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+  /(?:^|[\n-\r\x1c-\x1e\x85\u2028\u2029])[\t\x1f \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]{0,99}(?:> ?){0,9}[-*][ \xa0]{0,9}(from|to|ask|done|files|handoff) {0,9}:/gi
 
 /**
  * Returns what M8Shift passes over in silence in a relay and its archive, at most 100 of each kind and file.
@@ -72,34 +73,20 @@ function turnOf({ number, agent }: Pick<TurnMarker, 'number' | 'agent'>): string
 
 function turnOddities(placed: PlacedTurn): Oddity[] {
   const { turn, line } = placed
-  const inner = contentOf(turn.text)
-  const content = readTurn(turn)
-  const lines = endedLinesOf(inner)
-  const isRest = lines.findIndex((one) => !fieldLine.test(one.line))
-  const header = lines.slice(0, isRest < 0 ? lines.length : isRest)
+  const content = contentOf(turn.text)
+  const { values, repeated, isOddlyEnded, length } = readHeader(content)
   const found: (Oddity | undefined)[] = [
     swallowing(placed),
-    lostHeader(placed, content, lines.slice(header.length)),
-    header.some(({ end }) => end !== '' && end !== '\n')
+    lostHeader(placed, values, content.slice(length)),
+    isOddlyEnded
       ? ['HS4309', line, `${turnOf(turn)} has a line in its header that no line feed ends`]
       : undefined,
-    placed.swallowed.length === 0 && hasMarkerWord(inner)
+    placed.swallowed.length === 0 && hasMarkerWord(content)
       ? ['HS4310', line, `${turnOf(turn)} holds a marker word of M8Shift`]
       : undefined,
-    mismatch('HS4311', placed, 'from', valueOf(content, 'from'), turn.agent, 'its markers'),
-    mismatch(
-      'HS4312',
-      placed,
-      'to',
-      valueOf(content, 'to'),
-      valueOf(content, 'handoff'),
-      'handoff',
-    ),
-    ...repeated(header.map((one) => fieldLine.exec(one.line)![1]!)).map((key): Oddity => [
-      'HS4313',
-      line,
-      `${turnOf(turn)} gives ${quoted(key)} twice`,
-    ]),
+    mismatch('HS4311', placed, 'from', values.get('from'), turn.agent, 'its markers'),
+    mismatch('HS4312', placed, 'to', values.get('to'), values.get('handoff'), 'handoff'),
+    repeating(placed, repeated),
   ]
   return found.filter((oddity) => oddity !== undefined)
 }
@@ -115,16 +102,17 @@ function swallowing({ turn, line, swallowed }: PlacedTurn): Oddity | undefined {
   ]
 }
 
-/** A tool-written header is never without these keys; one of them in the body means that the header ended too soon. */
+/** A header that M8Shift wrote has all of these keys; one of them in the body means that the header ended too soon. */
 function lostHeader(
   { turn, line }: PlacedTurn,
-  content: TurnContent,
-  rest: readonly { readonly line: string }[],
+  values: ReadonlyMap<string, string>,
+  rest: string,
 ): Oddity | undefined {
+  if (writtenKeys.every((key) => values.has(key))) return undefined
   const lost = new Set<string>()
-  for (const one of rest) {
-    const key = looseField.exec(trim(one.line))?.[1]?.toLowerCase()
-    if (key !== undefined && valueOf(content, key) === undefined) lost.add(key)
+  for (const [, word = ''] of rest.matchAll(looseField)) {
+    const key = word.toLowerCase()
+    if (!values.has(key)) lost.add(key)
   }
   if (lost.size === 0) return undefined
   const keys = [...lost].join(', ')
@@ -143,11 +131,9 @@ function mismatch(
   return [code, line, `${turnOf(turn)} is ${key} ${quoted(a)}, and ${than} says ${quoted(b)}`]
 }
 
-function repeated(keys: readonly string[]): string[] {
-  const seen = new Set<string>()
-  const twice = new Set<string>()
-  for (const key of keys) (seen.has(key) ? twice : seen).add(key)
-  return [...twice]
+function repeating({ turn, line }: PlacedTurn, keys: ReadonlySet<string>): Oddity | undefined {
+  if (keys.size === 0) return undefined
+  return ['HS4313', line, `${turnOf(turn)} gives twice: ${bounded([...keys].join(', '))}`]
 }
 
 /** Turn 0 is the relay's own, by `system`. */

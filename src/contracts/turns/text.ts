@@ -13,7 +13,9 @@ const whiteSpace = new Set([
 
 // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
 const lineBreak = /\r\n|[\n-\r\x1c-\x1e\x85\u2028\u2029]/
-const endedLine = new RegExp(`(${lineBreak.source})`)
+const nextLineBreak = new RegExp(lineBreak.source, 'g')
+// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+const oddLineBreak = /\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]/g
 
 /** The digit zero of each decimal script of Unicode 14; its nine others follow it. */
 const zeros = [
@@ -82,13 +84,20 @@ export function linesOf(text: string): string[] {
   return text.split(lineBreak)
 }
 
-/** Returns the lines of `text`, each with what ends it; the last line has no end. */
-export function endedLinesOf(text: string): { readonly line: string; readonly end: string }[] {
-  const parts = text.split(endedLine)
-  return Array.from({ length: (parts.length + 1) / 2 }, (_, i) => ({
-    line: parts[2 * i]!,
-    end: parts[2 * i + 1] ?? '',
-  }))
+/** Returns the line of `text` that begins at a place, and what ends it: nothing, for the last. */
+export function lineAt(
+  text: string,
+  from: number,
+): { readonly line: string; readonly end: string } {
+  nextLineBreak.lastIndex = from
+  const [end = ''] = nextLineBreak.exec(text) ?? []
+  const to = end === '' ? text.length : nextLineBreak.lastIndex - end.length
+  return { line: text.slice(from, to), end }
+}
+
+/** Returns `text` with a line feed for whatever ends a line in Python. */
+export function withPlainLineEnds(text: string): string {
+  return text.replaceAll(oddLineBreak, '\n')
 }
 
 /** Returns `text` with CRLF and lone CR as LF, as it is read. */

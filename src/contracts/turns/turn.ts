@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { linesOf, trim } from './text.ts'
+import { lineAt, trim, withPlainLineEnds } from './text.ts'
 
 /** A closed turn as a document. Its fields are read from the text and never stored beside it. */
 export interface Turn {
@@ -31,26 +31,49 @@ const beginMarker = ' BEGIN -->'
 const endMarker = '<!-- M8SHIFT:TURN '
 const fieldLine = /^- ([a-z][a-z0-9_]*):(.*)$/s
 
+/** A turn's header as it stands there, and what follows it. */
+export interface TurnHeader {
+  /** Of a key that is given twice the last value, at the place of the first. */
+  readonly values: ReadonlyMap<string, string>
+  /** The keys that are given twice or more. */
+  readonly repeated: ReadonlySet<string>
+  /** Whether a line of it ends with something else than a line feed. */
+  readonly isOddlyEnded: boolean
+  /** Where the header ends, in what stands between the markers. */
+  readonly length: number
+}
+
 /** Returns a turn of the text between two markers, markers included. */
 export function makeTurn(agent: string, number: string, text: string): Turn {
-  const folded = createHash('sha256').update(foldBlankLines(text)).digest('hex')
-  return { agent, number, text, folded }
+  return { agent, number, text, folded: foldedDigest(text) }
 }
 
 /** Returns the fields and the body of a turn. */
 export function readTurn({ text }: Pick<Turn, 'text'>): TurnContent {
-  const fields = new Map<string, string>()
-  const lines = linesOf(contentOf(text))
-  let i = 0
-  for (; i < lines.length; i++) {
-    const field = fieldLine.exec(lines[i]!)
-    if (field === null) break
-    fields.set(field[1]!, trim(field[2]!))
-  }
+  const content = contentOf(text)
+  const { values, length } = readHeader(content)
   return {
-    fields: Array.from(fields, ([key, value]) => ({ key, value })),
-    body: trim(lines.slice(i).join('\n')),
+    fields: Array.from(values, ([key, value]) => ({ key, value })),
+    body: trim(withPlainLineEnds(content.slice(length))),
   }
+}
+
+/** Returns the header of what stands between the markers of a turn. */
+export function readHeader(content: string): TurnHeader {
+  const values = new Map<string, string>()
+  const repeated = new Set<string>()
+  let isOddlyEnded = false
+  let length = 0
+  while (length < content.length) {
+    const { line, end } = lineAt(content, length)
+    const [, key, value] = fieldLine.exec(line) ?? []
+    if (key === undefined) break
+    if (values.has(key)) repeated.add(key)
+    values.set(key, trim(value!))
+    if (end !== '' && end !== '\n') isOddlyEnded = true
+    length += line.length + end.length
+  }
+  return { values, repeated, isOddlyEnded, length }
 }
 
 /** Returns what stands between the markers of a turn, without the one LF after BEGIN. */
@@ -62,6 +85,17 @@ export function contentOf(text: string): string {
 /** Returns the value of a field; undefined where the header does not have it. */
 export function valueOf(content: TurnContent, key: string): string | undefined {
   return content.fields.find((field) => field.key === key)?.value
+}
+
+/** Returns the SHA-256, in hex, of what `foldBlankLines` gives. */
+function foldedDigest(text: string): string {
+  const bytes = Buffer.from(text)
+  let to = 0
+  for (let from = 0; from < bytes.length; from++) {
+    const isThird = bytes[from] === 0x0a && bytes[to - 1] === 0x0a && bytes[to - 2] === 0x0a
+    if (!isThird || to < 2) bytes[to++] = bytes[from]!
+  }
+  return createHash('sha256').update(bytes.subarray(0, to)).digest('hex')
 }
 
 /** Returns `text` with every run of three or more LF as two: what M8Shift's `archive` does to the file that it leaves. */

@@ -10,6 +10,7 @@ import {
   readTurn,
 } from '../../../src/contracts/turns/turn.ts'
 import { validateTurns } from '../../../src/contracts/turns/validate.ts'
+import { sha256 } from './run-case.ts'
 
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const marker = (number: string, agent: string, word: string): string =>
@@ -109,6 +110,7 @@ describe('a folding', () => {
         )
         for (const [i, { turn }] of turns.entries()) {
           expect(after[i]!.turn.folded).toBe(turn.folded)
+          expect(sha256(bytesOf(foldBlankLines(turn.text)))).toBe(turn.folded)
           const isSame = after[i]!.turn.text === turn.text
           expect(isFoldingOf(turn.text, after[i]!.turn.text)).toBe(!isSame)
         }
@@ -169,6 +171,15 @@ describe('time', () => {
     const few = workMs(many(text, 5000))
     expect(workMs(many(text, 50_000))).toBeLessThan(30 * few + 200)
   })
+
+  it.each(['> ', ' ', '- to:\n', '\n', '\n\n\nx', '\u2028', '- a: b\n', '-'])(
+    'one turn of a million times %j is read',
+    (unit) => {
+      const inner = `- to: beta\nx\n${unit.repeat(1_000_000)}`
+      const bytes = bytesOf(`${lock}${marker('1', 'a', 'BEGIN')}${inner}${marker('1', 'a', 'END')}`)
+      expect(validateTurns({ bytes, name: 'x' }).ok).toBe(true)
+    },
+  )
 
   it('one turn that swallows 50,000 is told in one line', () => {
     const [from, to] = [marker('0', 'alpha', 'BEGIN'), marker('0', 'alpha', 'END')]

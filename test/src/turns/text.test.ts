@@ -3,12 +3,13 @@ import {
   compareDecimals,
   decimalOf,
   digit,
-  endedLinesOf,
   hasLineBreak,
   isNumber,
+  lineAt,
   linesOf,
   nextDecimal,
   trim,
+  withPlainLineEnds,
 } from '../../../src/contracts/turns/text.ts'
 
 const everyCharacter = Array.from({ length: 0x110000 }, (_, code) => code)
@@ -38,11 +39,10 @@ describe('lines', () => {
 
   it('are those between, CRLF being one end', () => {
     expect(linesOf('a\r\nb\u2028c\u001fd\n')).toEqual(['a', 'b', 'c\u001fd', ''])
-    expect(endedLinesOf('a\r\nb\u2028c')).toEqual([
-      { line: 'a', end: '\r\n' },
-      { line: 'b', end: '\u2028' },
-      { line: 'c', end: '' },
-    ])
+    expect(lineAt('a\r\nb\u2028c', 0)).toEqual({ line: 'a', end: '\r\n' })
+    expect(lineAt('a\r\nb\u2028c', 3)).toEqual({ line: 'b', end: '\u2028' })
+    expect(lineAt('a\r\nb\u2028c', 5)).toEqual({ line: 'c', end: '' })
+    expect(withPlainLineEnds('a\r\nb\u2028c\u001fd\n')).toBe('a\nb\nc\u001fd\n')
   })
 })
 
