@@ -124,8 +124,8 @@ export async function beginEntry(context: Context, cid: CidText): Promise<BegunE
   return { stated: entry, verified }
 }
 
-function isChecked(context: Context, cid: CidText): boolean {
-  return context.marks.has(cid, 'signature')
+function isChecked({ marks }: Context, cid: CidText): boolean {
+  return marks.hasSignature(cid)
 }
 
 function keep(context: Context, cid: CidText, entry: VerifiedEntry | undefined): VerifiedEntry {

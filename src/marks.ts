@@ -40,6 +40,12 @@ export class Marks {
     return { index: 'made', key: cid, values: [this.#mac(cid, 'made')] }
   }
 
+  /** Returns whether the entry's signature was checked before, or made, by this user. */
+  hasSignature(cid: CidText): boolean {
+    if (this.has(cid, 'signature')) return true
+    return this.#db.readRow('made', cid)?.includes(this.#mac(cid, 'made')) ?? false
+  }
+
   /** Returns the entries that this user made in this store. */
   async made(): Promise<ReadonlySet<CidText>> {
     const cids = new Set<CidText>()
