@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, constants, link, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { copyFile, constants, link, mkdir, readdir, readFile, stat, statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeOf } from './level-errors.ts'
+import { StoreError } from './errors.ts'
+import { codeOf, storeErrorOf } from './level-errors.ts'
 import { findUnnamedTables } from './level-manifest.ts'
 
 /** A file of a database that can't be read as what it should be. */
@@ -54,13 +55,18 @@ export async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-/** Returns what LevelDB's own repair said of the files of a folder that it could not read whole, by name. */
+/**
+ * Returns what LevelDB's own repair said of the files of a folder that it could not read whole, by name.
+ *
+ * @throws {StoreError} when it was the system that failed it: a disk that is full damages nothing.
+ */
 export async function readRepairLog(folder: string): Promise<ReadonlyMap<string, string>> {
   const faults = new Map<string, string>()
   for (const name of ['LOG.old', 'LOG']) {
     const text = await readFile(join(folder, name), 'latin1').catch(() => '')
     for (const [, kind, number, why] of text.matchAll(fault)) {
       const file = `${number?.padStart(6, '0')}.${kind === 'Log' ? 'log' : 'ldb'}`
+      refuseSystem(why ?? '', folder)
       if (!faults.has(file)) faults.set(file, why ?? '')
     }
   }
@@ -93,6 +99,7 @@ run().catch((error) => {
  * on some damage it ends the process that it runs in.
  *
  * @returns Undefined when all went well, else what is wrong, in words.
+ * @throws {StoreError} when it was the system that failed it.
  */
 export async function tryLevel(
   folder: string,
@@ -114,14 +121,37 @@ export async function tryLevel(
   const [code, signal] = await ended
   if (code === 0) return undefined
   const [line = ''] = said.split('\n', 1)
+  refuseSystem(line, folder)
   return line === '' ? `LevelDB ended by ${signal ?? `exit ${code}`}` : line
 }
 
+function refuseSystem(reason: string, folder: string): void {
+  const error = storeErrorOf(new Error(reason), folder)
+  if (error instanceof StoreError && error.code !== 'HSTORE_STORE_DAMAGED') throw error
+}
+
+/**
+ * Throws `HSTORE_STORE_FULL` when the file system has less room than LevelDB's repair and a new database may need: its
+ * repair gets along without what it can't write.
+ */
+export async function assertRoom(folder: string, sources: readonly string[]): Promise<void> {
+  const sizes = await Promise.all(sources.map(sizeOf))
+  const wanted = 2 * sizes.reduce((sum, size) => sum + size, 0) + spareBytes
+  const { bavail, bsize } = await statfs(folder)
+  if (bavail * bsize >= wanted) return
+  const message = `${folder}: the disk is full, nothing was written: make room of ${wanted} bytes and try again`
+  throw new StoreError('HSTORE_STORE_FULL', message)
+}
+
+const spareBytes = 1024 * 1024
 const limitMs = 30 * 60 * 1000
 
 /** Returns how many bytes the files of a store's database take. */
-export async function sizeOfDatabase(directory: string): Promise<number> {
-  const folder = join(directory, 'db')
+export function sizeOfDatabase(directory: string): Promise<number> {
+  return sizeOf(join(directory, 'db'))
+}
+
+async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder)
   const sizes = await Promise.all(
     names.map((name) =>

@@ -7,6 +7,14 @@ import { claimDatabase, isAlive, isHeldElsewhere, removeHolder, writeHolder } fr
 import { codeOf, isLocked } from './level-errors.ts'
 import type { Place } from './place.ts'
 
+/** The lock of a database, held. */
+export interface DatabaseLock {
+  /** A path of the locked file that nobody else knows: the one that all know may be deleted. */
+  readonly file: string
+  /** Gives the lock back. */
+  release(): Promise<void>
+}
+
 const lockName = /^lock-([1-9]\d{0,9})-/
 
 /**
@@ -14,27 +22,28 @@ const lockName = /^lock-([1-9]\d{0,9})-/
  * guards. A small database of our own is opened whose lock file is a link to the guarded one, and the system locks files
  * by what they are, not by their names.
  *
- * @returns What gives the lock back, or undefined when somebody else holds it.
+ * @returns Undefined when somebody else holds it.
  */
-export async function lockDatabase(place: Place): Promise<(() => Promise<void>) | undefined> {
+export async function lockDatabase(place: Place): Promise<DatabaseLock | undefined> {
   const { directory, databasePath } = place
   if (isHeldElsewhere(place)) return undefined
-  const release = await claimDatabase(directory, databasePath)
-  if (release === undefined) return undefined
+  const unclaim = await claimDatabase(directory, databasePath)
+  if (unclaim === undefined) return undefined
   const folder = join(directory, `lock-${process.pid}-${randomUUID()}`)
   try {
     const level = await openLock(join(databasePath, 'LOCK'), folder)
     writeHolder(directory)
     await removeLeftovers(directory)
-    return async () => {
+    const release = async (): Promise<void> => {
       removeHolder(directory)
       await level.close()
       await rm(folder, { recursive: true, force: true })
-      release()
+      unclaim()
     }
+    return { file: join(folder, 'LOCK'), release }
   } catch (error) {
     await rm(folder, { recursive: true, force: true }).catch(() => undefined)
-    release()
+    unclaim()
     // without its folder: a rebuild is just putting a new database in its place
     if (isLocked(error) || !existsSync(databasePath)) return undefined
     throw error

@@ -10,7 +10,15 @@ import type { RowChange } from './commit.ts'
 import { makeDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import type { DamagedFile } from './database-files.ts'
-import { dataFilesIn, gatherFiles, linkOrCopy, readRepairLog, tryLevel } from './database-files.ts'
+import {
+  assertRoom,
+  dataFilesIn,
+  gatherFiles,
+  linkOrCopy,
+  readRepairLog,
+  tryLevel,
+} from './database-files.ts'
+import type { DatabaseLock } from './database-lock.ts'
 import { lockDatabase } from './database-lock.ts'
 import { syncFolder } from './folders.ts'
 import { keptFolders, salvagePath } from './kept-logs.ts'
@@ -62,7 +70,9 @@ export async function rebuildDatabase(
   const store = resolve(directory)
   try {
     await takeBackReplaced(store, waitMs)
-    return await locked(store, waitMs, (place, work) => rebuildLocked(place, work, judge))
+    return await locked(store, waitMs, (place, work, lock) =>
+      rebuildLocked(place, work, lock, judge),
+    )
   } catch (error) {
     throw storeErrorOf(error, store)
   }
@@ -95,36 +105,39 @@ export async function findDatabaseFault(
 async function locked<T>(
   store: string,
   waitMs: number,
-  work: (place: Place, folder: string) => Promise<T>,
+  work: (place: Place, folder: string, lock: DatabaseLock) => Promise<T>,
 ): Promise<T> {
-  const unlock = await lockWaiting(await findPlace(store), waitMs)
+  const lock = await lockWaiting(await findPlace(store), waitMs)
   // one for all, since there is one who holds the lock: what is in it was left by one that was killed
   const folder = join(store, 'rebuild')
   try {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { mode: 0o700 })
-    return await work(await findPlace(store), folder)
+    return await work(await findPlace(store), folder, lock)
   } finally {
-    await rm(folder, { recursive: true, force: true }).finally(unlock)
+    await rm(folder, { recursive: true, force: true }).finally(() => lock.release())
   }
 }
 
-async function lockWaiting(place: Place, waitMs: number): Promise<() => Promise<void>> {
+async function lockWaiting(place: Place, waitMs: number): Promise<DatabaseLock> {
   return waitForDatabase(place.directory, waitMs, () => lockDatabase(place))
 }
 
 async function rebuildLocked(
   place: Place,
   work: string,
+  lock: DatabaseLock,
   judge: (salvaged: Salvaged) => Promise<Iterable<CidText> | undefined>,
 ): Promise<string | undefined> {
   const fresh = join(work, 'db')
+  const sources = await sourcesOf(place)
+  await assertRoom(place.directory, sources)
   await mkdir(fresh, { mode: 0o700 })
   const db = await makeDatabase(fresh, place.directory)
   let entries: Iterable<CidText> | undefined
   try {
     const finds: Finds = { damaged: [], corrupt: new Set(), named: new Set() }
-    for (const [i, source] of (await sourcesOf(place)).entries()) {
+    for (const [i, source] of sources.entries()) {
       await salvageFolder(source, join(work, String(i)), db, finds)
     }
     entries = await judge({ db, ...finds })
@@ -132,7 +145,7 @@ async function rebuildLocked(
     await db.close()
   }
   if (entries === undefined) return undefined
-  const kept = await replaceDatabase(place, fresh)
+  const kept = await replaceDatabase(place, fresh, lock)
   await writeAcknowledged(place.directory, entries)
   return kept
 }
@@ -220,13 +233,13 @@ async function* rowsOf(
 }
 
 /** Two renames; between them there is no database, and `takeBackReplaced` undoes the first. */
-async function replaceDatabase(place: Place, fresh: string): Promise<string> {
+async function replaceDatabase(place: Place, fresh: string, lock: DatabaseLock): Promise<string> {
   const { directory, databasePath } = place
   const last = (await replacedDatabases(directory)).at(-1)
   const kept = join(directory, `damaged-${last === undefined ? 1 : Number(last.slice(8)) + 1}`)
   // the same lock file, so that whoever waits for the old database waits for the new one
   await rm(join(fresh, 'LOCK'), { force: true })
-  await link(join(databasePath, 'LOCK'), join(fresh, 'LOCK'))
+  await link(lock.file, join(fresh, 'LOCK'))
   await syncFolder(fresh)
   await rename(databasePath, kept)
   await rename(fresh, databasePath)
@@ -243,11 +256,11 @@ async function takeBackReplaced(store: string, waitMs: number): Promise<void> {
   const last = (await replacedDatabases(store)).at(-1)
   if (last === undefined || (await isThere(database))) return
   // the rebuild that holds the lock of both is not killed, only not done yet
-  const unlock = await lockWaiting(await findPlace(store, last), waitMs)
+  const lock = await lockWaiting(await findPlace(store, last), waitMs)
   try {
     if (!(await isThere(database))) await rename(join(store, last), database)
   } finally {
-    await unlock()
+    await lock.release()
   }
 }
 
