@@ -80,7 +80,7 @@ export async function newPassphrase(
 }
 
 // What an init that was cut short leaves: the next one goes on from there.
-const ours: readonly string[] = ['db', 'tmp', 'artifacts', 'holder']
+const ours = /^(?:acknowledged|artifacts|config\.json\..*|db|holder|kept-.*|lock|tmp)$/
 
 async function assertFree(folder: string): Promise<void> {
   if (await hasConfig(folder)) {
@@ -101,7 +101,7 @@ async function assertFree(folder: string): Promise<void> {
       { cause: error },
     )
   })
-  const other = names.find((name) => !ours.includes(name) && !name.startsWith('config.json.'))
+  const other = names.find((name) => !ours.test(name))
   if (other === undefined) return
   throw new HandoffError(
     'HSTORE_OUTPUT_EXISTS',

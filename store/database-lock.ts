@@ -1,10 +1,11 @@
 import type { Level } from 'level'
 import { randomUUID } from 'node:crypto'
-import { constants, existsSync } from 'node:fs'
-import { link, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { link, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { claimDatabase, isAlive, isHeldElsewhere, removeHolder, writeHolder } from './holder.ts'
-import { codeOf, isLocked } from './level-errors.ts'
+import { isLocked } from './level-errors.ts'
+import { keepLockFile } from './lock-file.ts'
 import type { Place } from './place.ts'
 
 /** The lock of a database, held. */
@@ -31,6 +32,7 @@ export async function lockDatabase(place: Place): Promise<DatabaseLock | undefin
   if (unclaim === undefined) return undefined
   const folder = join(directory, `lock-${process.pid}-${randomUUID()}`)
   try {
+    keepLockFile(place)
     const level = await openLock(join(databasePath, 'LOCK'), folder)
     writeHolder(directory)
     await removeLeftovers(directory)
@@ -51,7 +53,6 @@ export async function lockDatabase(place: Place): Promise<DatabaseLock | undefin
 }
 
 async function openLock(lockPath: string, folder: string): Promise<Level> {
-  await makeLockFile(lockPath)
   await mkdir(folder, { mode: 0o700 })
   await link(lockPath, join(folder, 'LOCK'))
   const { Level: LevelDB } = await import('level')
@@ -65,16 +66,5 @@ async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const pid = Number(lockName.exec(name)?.[1] ?? process.pid)
     if (!isAlive(pid)) await rm(join(directory, name), { recursive: true, force: true })
-  }
-}
-
-/** Copies that know only files with content may have left the lock file out. */
-async function makeLockFile(path: string): Promise<void> {
-  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
-  try {
-    const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-    await handle.close()
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
   }
 }

@@ -15,6 +15,7 @@ import { blockKey, encodeRow, rowKey } from './keyspace.ts'
 import type { TextLevel } from './level-block-store.ts'
 import { LevelDatabase } from './level-database.ts'
 import { codeOf, isLocked, storeErrorOf } from './level-errors.ts'
+import { isLockFileKept, keepLockFile } from './lock-file.ts'
 import type { Place } from './place.ts'
 import { findPlace } from './place.ts'
 import { assertWait, waitForDatabase } from './wait.ts'
@@ -136,7 +137,12 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
     let kept: KeptLogs | undefined
     try {
       kept = new KeptLogs(place)
-      level = await openLevel(databasePath, create)
+      level = await openLocked(place, create)
+      if (level === undefined) {
+        kept.drop()
+        release()
+        return undefined
+      }
       writeHolder(directory)
       await settleFormat(level, directory, create)
       await refuseLoss(level, place, kept.settle())
@@ -155,6 +161,20 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
     if (isLocked(error) || !existsSync(databasePath)) return undefined
     throw storeErrorOf(error, directory)
   }
+}
+
+/**
+ * Returns undefined where somebody else holds the database. Their lock counts for nothing when its file is deleted just
+ * now, so they are asked for as late as can be, and the file is looked at once more.
+ */
+async function openLocked(place: Place, create: boolean): Promise<TextLevel | undefined> {
+  await import('level')
+  if (isHeldElsewhere(place)) return undefined
+  keepLockFile(place)
+  const level = await openLevel(place.databasePath, create)
+  if (isLockFileKept(place)) return level
+  await level.close()
+  return undefined
 }
 
 async function openLevel(databasePath: string, create: boolean): Promise<TextLevel> {

@@ -155,6 +155,7 @@ describe('what was left by a process that was killed', () => {
       'artifacts',
       'damaged-1',
       'db',
+      'lock',
       'tmp',
     ])
   })

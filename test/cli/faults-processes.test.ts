@@ -1,0 +1,263 @@
+import { cp, readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openStore } from '../../src/open-store.ts'
+import { runProcess } from '../support/cli.ts'
+import type { Ran } from '../support/cli.ts'
+import { bytesOf, envelopeOf, writeEnvelope } from '../support/envelope.ts'
+import { startPuts } from '../support/put-processes.ts'
+import { startStoreProcess } from '../support/store-processes.ts'
+import type { TestStore } from '../support/store.ts'
+import {
+  agents,
+  copyStore,
+  filesIn,
+  json,
+  makeSharedFolder,
+  makeTestStore,
+  ok,
+  storeAt,
+} from '../support/store.ts'
+
+const isSoak = Boolean(process.env['HSTORE_SOAK'])
+const shared = await makeSharedFolder()
+const author = agents.merger
+let ground: TestStore
+let copies = 0
+
+beforeAll(async () => {
+  ground = await makeTestStore(path.join(shared, 'ground'))
+})
+
+const fresh = (): Promise<TestStore> => copyStore(ground, path.join(shared, `copy-${copies++}`))
+
+/** Runs the command line as a process on a store; waits for its turn as long as it takes. */
+const run = ({ env, root }: TestStore, ...argv: readonly string[]): Promise<Ran> =>
+  runProcess([...argv, '--wait', '120'], { env, cwd: root })
+
+async function entriesOf(store: TestStore, stream: string): Promise<readonly string[]> {
+  const { out } = await ok(store.run('log', stream))
+  return out
+    .trim()
+    .split('\n')
+    .map((line) => line.slice(0, line.indexOf(' ')))
+}
+
+async function expectSound(store: TestStore): Promise<void> {
+  for (const argv of [['verify', '--all'], ['fsck']]) {
+    const { exit, out, err } = await store.run(...argv)
+    expect({ argv, exit, said: exit === 0 ? '' : out + err }).toEqual({ argv, exit: 0, said: '' })
+  }
+}
+
+/** Does something again and again until the others are done. */
+async function meanwhile(others: Promise<unknown>, work: () => Promise<unknown>): Promise<number> {
+  let isDone = false
+  const done = (): void => void (isDone = true)
+  others.then(done, done)
+  let times = 0
+  for (; !isDone; times++) await work()
+  return times
+}
+
+describe('a lock file that somebody deletes', () => {
+  const first = isSoak ? 200 : 20
+  const second = isSoak ? 50 : 5
+
+  it(`while ${first + second} entries are put beside fsck, fsck --rebuild and gc loses none`, async () => {
+    const store = await fresh()
+    const { store: folder, keys, root } = store
+    const upkeep = ['fsck', 'fsck --rebuild', 'gc']
+    // one process holds the store for a while and lets go, as a session does
+    const one = startPuts(
+      'each',
+      folder,
+      keys,
+      agents.a,
+      'one',
+      path.join(root, 'b1'),
+      String(first),
+    )
+    const two = (async () => {
+      for (let i = 0; i < second; i++) {
+        const { exit, out, err } = await run(store, ...upkeep[i % 3]!.split(' '))
+        expect({ i, exit, said: exit === 0 ? '' : out + err }).toEqual({ i, exit: 0, said: '' })
+        const parents = i === 0 ? [] : [`R${i - 1}`]
+        const small = { workspace: 'two', revision: `R${i}`, author, parents }
+        await ok(run(store, 'put', await writeEnvelope(path.join(root, 'b2'), small)))
+      }
+    })()
+    const both = Promise.all([one.ended, two])
+    const times = await meanwhile(both, async () => {
+      await rm(path.join(folder, 'db', 'LOCK'), { force: true })
+      await sleep(100)
+    })
+    expect({ code: (await both)[0], said: one.said() }).toEqual({ code: 0, said: '' })
+    expect(times).toBeGreaterThan(5)
+    expect(new Set(one.printed()).size).toBe(first)
+    expect(new Set(await entriesOf(store, 'csag:two')).size).toBe(second)
+    const { checked } = json<{ checked: { entries: number } }>(
+      await ok(store.run('verify', '--all', '--json')),
+    )
+    expect(checked.entries).toBe(first + second)
+    await expectSound(store)
+  })
+})
+
+describe('a store that is held', () => {
+  it('is waited for, then refused with the pid and what to do; free at once after kill -9', async () => {
+    const store = await fresh()
+    const file = await writeEnvelope(path.join(store.root, 'b'), {
+      workspace: 'w',
+      revision: 'R',
+      author,
+    })
+    const holder = startStoreProcess('hold', store.store)
+    await holder.said(1)
+    for (const argv of [
+      ['put', file],
+      ['log', 'csag:w'],
+      ['fsck'],
+      ['fsck', '--rebuild'],
+      ['gc'],
+      ['status'],
+    ]) {
+      const began = performance.now()
+      const { exit, err } = await store.run(...argv, '--wait', '0.2')
+      expect({ argv, exit, err }).toEqual({
+        argv,
+        exit: 8,
+        err: expect.stringMatching(
+          new RegExp(`^hstore: [^\n]*process ${holder.pid}[^\n]*--wait[^\n]*\n$`),
+        ) as string,
+      })
+      expect(performance.now() - began).toBeGreaterThan(190)
+    }
+    await holder.kill()
+    await ok(store.run('put', file, '--wait', '0'))
+    await expectSound(store)
+  })
+})
+
+describe('one envelope from ten processes at once', () => {
+  it.each([
+    ['small', 1000],
+    ['of 3 MiB', 3 * 1024 * 1024],
+  ])('with an artifact %s is one entry and one copy', async (_, size) => {
+    const store = await fresh()
+    const files = { 'f.bin': bytesOf('ten', size) }
+    const file = await writeEnvelope(path.join(store.root, 'b'), {
+      workspace: 'w',
+      revision: 'R',
+      author,
+      files,
+    })
+    const processes = Array.from({ length: isSoak ? 30 : 10 }, () => run(store, 'put', file))
+    const all = await Promise.all(processes)
+    expect(all.map(({ exit }) => exit)).toEqual(all.map(() => 0))
+    expect(new Set(all.map(({ out }) => out)).size).toBe(1)
+    expect(await entriesOf(store, 'csag:w')).toHaveLength(1)
+    expect(await filesIn(path.join(store.store, 'tmp'))).toEqual([])
+    expect(await filesIn(path.join(store.store, 'artifacts'))).toHaveLength(
+      size > 1_048_576 ? 1 : 0,
+    )
+    await expectSound(store)
+  })
+})
+
+describe('a store that is copied while in use', () => {
+  const copiesWanted = isSoak ? 60 : 4
+
+  it(`works up to some point or says that it is torn, and is whole after a rebuild, in ${copiesWanted} copies`, async () => {
+    const store = await fresh()
+    const writers = [0, 1, 2, 3].map((i) =>
+      startPuts(
+        'endless',
+        store.store,
+        store.keys,
+        Object.values(agents)[i % 3]!,
+        `w${i}`,
+        path.join(store.root, `b${i}`),
+      ),
+    )
+    // one of them has the store, the others wait; it is ended now and then, so that the next one has its turn
+    const counts = { works: 0, torn: 0 }
+    for (let i = 0; i < copiesWanted; i++) {
+      const writer = writers[i % 4]!
+      const root = path.join(shared, `torn-${i}`)
+      const from = Date.now()
+      while (writers.every((one) => one.printed().length === 0) && Date.now() < from + 20_000)
+        await sleep(5)
+      await sleep(20 + 37 * (i % 7))
+      await cp(store.store, path.join(root, 'store'), { recursive: true, force: true }).catch(
+        () => undefined,
+      )
+      await cp(store.keys, path.join(root, 'keys'), { recursive: true })
+      const copy = storeAt(root, store.genesis)
+      await rm(path.join(copy.store, 'holder'), { force: true })
+      const heads = await copy.run('heads')
+      counts[heads.exit === 0 ? 'works' : 'torn'] += 1
+      if (heads.exit !== 0) {
+        expect(heads).toMatchObject({
+          exit: 5,
+          err: expect.stringMatching(/^hstore: [^\n]+\n$/) as string,
+        })
+      }
+      await copy.run('fsck', '--rebuild')
+      await ok(copy.run('heads'))
+      const document = envelopeOf({ workspace: 'new', revision: `R${i}`, author })
+      await using open = await openStore({ store: copy.store, keys: copy.keys, agent: author })
+      await open.put(document)
+      await open.close()
+      expect((await copy.run('fsck')).exit).toBeOneOf([0, 5])
+      await rm(root, { recursive: true })
+      if (i % 10 === 9) await writer.kill()
+    }
+    expect(counts.works + counts.torn).toBe(copiesWanted)
+  })
+})
+
+describe('eight writers beside gc and fsck', () => {
+  const each = isSoak ? 40 : 2
+
+  it(`put ${each} each: none is lost, and nobody waits in vain`, async () => {
+    const store = await fresh()
+    const all = Object.values(agents)
+    const writers = Array.from({ length: 8 }, (_, i) =>
+      startPuts(
+        'each',
+        store.store,
+        store.keys,
+        all[i % 3]!,
+        `own:${i}`,
+        path.join(store.root, `b${i}`),
+        String(each),
+      ),
+    )
+    const codes = Promise.all(writers.map(({ ended }) => ended))
+    const upkeep = [['gc'], ['fsck'], ['fsck', '--rebuild']]
+    let next = 0
+    const times = await meanwhile(codes, async () => {
+      const argv = upkeep[next++ % upkeep.length]!
+      const { exit, out, err } = await run(store, ...argv)
+      expect({ argv, exit, said: exit === 0 ? '' : out + err }).toEqual({ argv, exit: 0, said: '' })
+    })
+    expect({ codes: await codes, said: writers.map((one) => one.said()).join('') }).toEqual({
+      codes: writers.map(() => 0),
+      said: '',
+    })
+    expect(times).toBeGreaterThan(0)
+    expect(new Set(writers.flatMap((one) => [...one.printed()])).size).toBe(8 * each)
+    const { checked } = json<{ checked: { entries: number } }>(
+      await ok(store.run('verify', '--all', '--json')),
+    )
+    expect(checked.entries).toBe(8 * each)
+    await expectSound(store)
+    expect(
+      (await readdir(store.store)).filter((name) =>
+        /^(?:damaged|kept|lock-|rebuild|salvage)/.test(name),
+      ),
+    ).toEqual([])
+  })
+})
