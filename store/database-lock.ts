@@ -5,7 +5,7 @@ import { link, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { claimDatabase, isAlive, isHeldElsewhere, removeHolder, writeHolder } from './holder.ts'
 import { isLocked } from './level-errors.ts'
-import { keepLockFile } from './lock-file.ts'
+import { keepLockFile, lockFilePath } from './lock-file.ts'
 import type { Place } from './place.ts'
 
 /** The lock of a database, held. */
@@ -33,7 +33,7 @@ export async function lockDatabase(place: Place): Promise<DatabaseLock | undefin
   const folder = join(directory, `lock-${process.pid}-${randomUUID()}`)
   try {
     keepLockFile(place)
-    const level = await openLock(join(databasePath, 'LOCK'), folder)
+    const level = await openLock(lockFilePath(place), folder)
     writeHolder(directory)
     await removeLeftovers(directory)
     const release = async (): Promise<void> => {

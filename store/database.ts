@@ -134,32 +134,41 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
     const release = await claimDatabase(directory, databasePath)
     if (release === undefined) return undefined
     let level: TextLevel | undefined
-    let kept: KeptLogs | undefined
     try {
-      kept = new KeptLogs(place)
-      level = await openLocked(place, create)
-      if (level === undefined) {
-        kept.drop()
-        release()
-        return undefined
-      }
-      writeHolder(directory)
-      await settleFormat(level, directory, create)
-      await refuseLoss(level, place, kept.settle())
-    } catch (error) {
-      if (level === undefined) kept?.drop()
-      // what LevelDB has deleted by now may be all that is left of it
-      else if (codeOf(error) === 'HSTORE_STORE_DAMAGED') kept?.settle().salvage()
-      await level?.close()
-      release()
-      throw error
+      level = await openChecked(place, create)
+    } finally {
+      if (level === undefined) release()
     }
+    if (level === undefined) return undefined
     const close = closerOf(level, directory, release)
     return new LevelDatabase(level, directory, close, new AcknowledgedList(directory))
   } catch (error) {
     // without its folder: a rebuild is just putting a new database in its place
     if (isLocked(error) || !existsSync(databasePath)) return undefined
     throw storeErrorOf(error, directory)
+  }
+}
+
+/** Opens LevelDB and refuses what it may have lost. */
+async function openChecked(place: Place, create: boolean): Promise<TextLevel | undefined> {
+  const { directory } = place
+  const kept = new KeptLogs(place)
+  let level: TextLevel | undefined
+  try {
+    level = await openLocked(place, create)
+    if (level === undefined) return undefined
+    writeHolder(directory)
+    await settleFormat(level, directory, create)
+    await refuseLoss(level, place, kept.settle())
+    return level
+  } catch (error) {
+    // what LevelDB has deleted by now may be all that is left of it
+    if (level !== undefined && codeOf(error) === 'HSTORE_STORE_DAMAGED') kept.settle().salvage()
+    removeHolder(directory)
+    await level?.close()
+    throw error
+  } finally {
+    if (level === undefined) kept.drop()
   }
 }
 

@@ -82,12 +82,23 @@ function readlinkOr(path: string): string {
 
 /** Writes this process's pid into the holder file, if the file system lets it: the file is for messages. */
 export function writeHolder(directory: string): void {
+  const path = holderPath(directory)
   try {
     // a new file, since writing to one that is there would follow a link
-    rmSync(holderPath(directory), { force: true })
-    writeFileSync(holderPath(directory), `${process.pid}\n`, { mode: 0o600, flag: 'wx' })
+    rmSync(path, { force: true })
+    writeFileSync(path, `${process.pid}\n`, { mode: 0o600, flag: 'wx' })
   } catch {
     // Without the file, whoever waits is told that another process holds the database, not which.
+    removeEmptyHolder(path)
+  }
+}
+
+/** A full disk takes a file's name, but not what is in it. */
+function removeEmptyHolder(path: string): void {
+  try {
+    if (readStart(path) === '') rmSync(path, { force: true })
+  } catch {
+    // nor does it matter
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import { randomUUID } from 'node:crypto'
 import { basename, join } from 'node:path'
 import { StoreError } from './errors.ts'
-import { findHolder, isAlive } from './holder.ts'
+import { isAlive } from './holder.ts'
 import { isAbsent } from './level-errors.ts'
 import { isDamagedLog } from './level-log.ts'
 import { findUnnamedTables } from './level-manifest.ts'
@@ -71,7 +71,7 @@ export class KeptLogs {
     this.#folder = join(place.directory, `kept-${process.pid}-${randomUUID()}`)
     const names = readdirSync(place.databasePath)
     for (const name of logsIn(place, names)) this.#keep(name, linkSync)
-    for (const name of unnamedTables(place, names)) this.#keep(name, copyFileSync)
+    for (const name of findUnnamedTables(place.databasePath, names)) this.#keep(name, copyFileSync)
   }
 
   /** Lets go of what this opening kept: it did not come to pass. */
@@ -168,12 +168,4 @@ function logsIn({ databasePath }: Place, names: readonly string[]): readonly str
 
 function sizeOf(databasePath: string, name: string): number {
   return statSync(join(databasePath, name), { throwIfNoEntry: false })?.size ?? 0
-}
-
-/** None while a process has the database, since it is about to name the tables that it writes. */
-function unnamedTables(
-  { directory, databasePath }: Place,
-  names: readonly string[],
-): readonly string[] {
-  return findHolder(directory) === undefined ? findUnnamedTables(databasePath, names) : []
 }

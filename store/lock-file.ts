@@ -21,6 +21,11 @@ import type { Place } from './place.ts'
  * store: whoever finds the first one deleted puts it back, and meets the lock of the process that holds the database.
  */
 
+/** Returns the name of a database's lock file that is not LevelDB's own. */
+export function lockFilePath({ directory }: Pick<Place, 'directory'>): string {
+  return join(directory, 'lock')
+}
+
 /** Gives the lock file of a database both its names; to be called before it is locked, by who has claimed it. */
 export function keepLockFile(place: Place): void {
   const { known, used } = namesOf(place)
@@ -72,8 +77,8 @@ function targetOf(descriptor: string): string {
   }
 }
 
-function namesOf({ directory, databasePath }: Place): { known: string; used: string } {
-  return { known: join(directory, 'lock'), used: join(databasePath, 'LOCK') }
+function namesOf(place: Place): { known: string; used: string } {
+  return { known: lockFilePath(place), used: join(place.databasePath, 'LOCK') }
 }
 
 function find(path: string): Stats | undefined {

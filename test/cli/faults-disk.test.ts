@@ -100,7 +100,7 @@ async function onDisk(name: string, size: string): Promise<{ store: TestStore; d
 describe.skipIf(!hasDisks)('a disk that is full', () => {
   it.each([
     ['a small artifact', 3000, 300_000],
-    ['an artifact above 1 MiB', 1_100_000, 2_000_000],
+    ['an artifact above 1 MiB', 1_100_000, 5_000_000],
     ...(isSoak ? ([['an artifact of almost 1 MiB', 1_000_000, 4_000_000]] as const) : []),
   ] as const)(
     'at any write of a put with %s leaves nothing half-written',

@@ -51,13 +51,15 @@ async function expectSound(store: TestStore): Promise<void> {
   }
 }
 
-/** Does something again and again until the others are done. */
+/** Does something again and again until the others are done, and returns how often. */
 async function meanwhile(others: Promise<unknown>, work: () => Promise<unknown>): Promise<number> {
-  let isDone = false
-  const done = (): void => void (isDone = true)
-  others.then(done, done)
+  const done = new AbortController()
+  void others.then(
+    () => done.abort(),
+    () => done.abort(),
+  )
   let times = 0
-  for (; !isDone; times++) await work()
+  for (; !done.signal.aborted; times++) await work()
   return times
 }
 
