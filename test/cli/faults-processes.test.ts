@@ -6,6 +6,7 @@ import { openStore } from '../../src/open-store.ts'
 import { runProcess } from '../support/cli.ts'
 import type { Ran } from '../support/cli.ts'
 import { bytesOf, envelopeOf, writeEnvelope } from '../support/envelope.ts'
+import { readRaw } from '../support/raw-blocks.ts'
 import { startPuts } from '../support/put-processes.ts'
 import { startStoreProcess } from '../support/store-processes.ts'
 import type { TestStore } from '../support/store.ts'
@@ -192,6 +193,7 @@ describe('a store that is copied while in use', () => {
       while (writers.every((one) => one.printed().length === 0) && Date.now() < from + 20_000)
         await sleep(5)
       await sleep(20 + 37 * (i % 7))
+      const printed = writers.flatMap((one) => [...one.printed()])
       await cp(store.store, path.join(root, 'store'), { recursive: true, force: true }).catch(
         () => undefined,
       )
@@ -206,8 +208,11 @@ describe('a store that is copied while in use', () => {
           err: expect.stringMatching(/^hstore: [^\n]+\n$/) as string,
         })
       }
-      await copy.run('fsck', '--rebuild')
+      const { out } = await copy.run('fsck', '--rebuild')
       await ok(copy.run('heads'))
+      const held = new Set((await readRaw(copy)).blocks.keys())
+      const silent = printed.filter((cid) => !held.has(cid) && !`${heads.err}${out}`.includes(cid))
+      expect({ i, silent }).toEqual({ i, silent: [] })
       const document = envelopeOf({ workspace: 'new', revision: `R${i}`, author })
       await using open = await openStore({ store: copy.store, keys: copy.keys, agent: author })
       await open.put(document)

@@ -197,6 +197,21 @@ describe('a lock file that is deleted', () => {
     expect(await heldIn(directory)).toBe(24)
   })
 
+  it('with the file that names the holder lets nobody in either', async () => {
+    const directory = await makeStore()
+    const holder = startStoreProcess('hold', directory)
+    await holder.said(1)
+    for (let i = 0; i < 3; i++) {
+      await rm(join(directory, 'db', 'LOCK'), { force: true })
+      await rm(join(directory, 'holder'), { force: true })
+      const busy = { code: 'HSTORE_STORE_BUSY' }
+      await expect(openDatabase(directory, oneTry)).rejects.toMatchObject(busy)
+      await expect(rebuildDatabase(directory, 0, async () => [])).rejects.toMatchObject(busy)
+    }
+    await holder.kill()
+    expect(await heldIn(directory)).toBe(24)
+  })
+
   it('is made anew by a rebuild that holds it', async () => {
     const directory = await makeStore()
     await rebuildDatabase(directory, 0, async () => {
