@@ -85,7 +85,6 @@ const table: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 function crc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff
-  for (let i = 0; i < bytes.length; i++)
-    crc = (crc >>> 8) ^ (table[(crc ^ (bytes[i] ?? 0)) & 255] ?? 0)
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ table[(crc ^ bytes[i]!) & 255]!
   return ~crc >>> 0
 }
