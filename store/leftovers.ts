@@ -11,14 +11,21 @@ export interface Leftover {
   readonly changedMs: number
 }
 
-/** Yields the files in the folder of temporary files: what staged artifacts leave when their process is killed. */
+/** Yields what processes leave that are killed: files in the folder of temporary ones, and a configuration half-written. */
 export async function* listTemporaryFiles(directory: string): AsyncGenerator<Leftover> {
-  const folder = join(directory, 'tmp')
-  for (const name of await readdir(folder).catch(() => [])) {
-    const file = await findLeftover(join(folder, name))
+  const names = await readdir(join(directory, 'tmp')).catch(() => [])
+  const halves = await readdir(directory).catch(() => [])
+  const paths = [
+    ...names.map((name) => join(directory, 'tmp', name)),
+    ...halves.filter((name) => halfConfig.test(name)).map((name) => join(directory, name)),
+  ]
+  for (const path of paths) {
+    const file = await findLeftover(path)
     if (file !== undefined) yield file
   }
 }
+
+const halfConfig = /^config\.json\.\d+\.[a-z\d]+\.tmp$/
 
 /** Returns what a path has, unless it is gone or a folder. */
 export async function findLeftover(path: string): Promise<Leftover | undefined> {
