@@ -1,5 +1,6 @@
 import type { CidText } from '../store/cid-text.ts'
 import type { Context } from './context.ts'
+import { getEntry } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { familyOf } from './entry/kinds.ts'
 import type { Placed } from './graph/children-first.ts'
@@ -38,6 +39,32 @@ export async function logOf(
     entry: node.entry,
     parents: below.map((parent) => parent.node.entry.cid),
     standing: context.trust.standingOf(node.entry).standing,
+  }))
+}
+
+/**
+ * Returns notes and what stands before them in their signers' chains, the largest seq first. Notes have no parents: what
+ * they follow is `prev`.
+ *
+ * @throws {HstoreError} what `getEntry` throws.
+ */
+export async function notesOf(
+  context: Context,
+  starts: readonly CidText[],
+  limit: number,
+): Promise<readonly Logged[]> {
+  const seen = new Set(starts)
+  const entries: VerifiedEntry[] = []
+  for (const cid of seen) {
+    const entry = await getEntry(context, cid)
+    entries.push(entry)
+    for (const link of entry.prev) seen.add(link)
+  }
+  const sorted = entries.sort((a, b) => b.seq - a.seq || (a.cid < b.cid ? -1 : 1))
+  return sorted.slice(0, limit).map((entry) => ({
+    entry,
+    parents: entry.prev,
+    standing: context.trust.standingOf(entry).standing,
   }))
 }
 

@@ -8,6 +8,7 @@ import { getEntry, openContext } from './context.ts'
 import { diffEntries } from './diff-entries.ts'
 import type { DiffReport } from './diff-entries.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
+import { kindOf } from './entry/kinds.ts'
 import { HandoffError } from './errors.ts'
 import type { FsckReport } from './fsck.ts'
 import { fsck } from './fsck.ts'
@@ -18,7 +19,7 @@ import { resolveEntry, resolveEntryCid, resolveRef, resolveStarts } from './grap
 import type { Signer } from './keyring.ts'
 import { openKey } from './keyring.ts'
 import type { Head, Logged } from './log.ts'
-import { allHeads, logOf } from './log.ts'
+import { allHeads, logOf, notesOf } from './log.ts'
 import type { PutInput } from './put/put-queue.ts'
 import { PutQueue } from './put/put-queue.ts'
 import type { PutReport, ResumeJson, RosterReport } from './reports.ts'
@@ -183,10 +184,16 @@ export class Store implements AsyncDisposable {
     return validateEntry(context, await resolveEntry(context, ref))
   }
 
-  /** Returns an entry and its ancestors, children first; of a stream all heads with their ancestors. */
+  /**
+   * Returns an entry and its ancestors, children first; of a stream all heads with their ancestors; of notes, which have
+   * no ancestors, their signers' chains.
+   */
   async log(ref: string, limit: number = Number.MAX_SAFE_INTEGER): Promise<readonly Logged[]> {
     const context = await this.#open()
-    return logOf(context, await resolveStarts(context, ref), limit)
+    const starts = await resolveStarts(context, ref)
+    const [first] = starts
+    const isNote = first !== undefined && !kindOf((await getEntry(context, first)).kind).isNode
+    return isNote ? notesOf(context, starts, limit) : logOf(context, starts, limit)
   }
 
   /** Returns how the documents of two entries of one kind differ, by records. */

@@ -4,6 +4,7 @@ import { replacedDatabases } from '../store/place.ts'
 import type { Context } from './context.ts'
 import { decodeEntry } from './entry/decode.ts'
 import type { Entry } from './entry/entry.ts'
+import { familyOf } from './entry/kinds.ts'
 import { headsOf, streamsOf } from './graph/ref.ts'
 import { HstoreError } from './kernel/errors.ts'
 import { allKeys } from './key-verbs.ts'
@@ -31,7 +32,7 @@ export interface StatusReport {
   readonly genesis: string
   /** Version of the highest accepted roster. */
   readonly roster: number
-  /** The heads of every stream but the roster's. */
+  /** The heads of every stream but the roster's and those of what a key attests, which have none. */
   readonly streams: readonly { readonly stream: string; readonly heads: readonly StatusHead[] }[]
   /** Streams with two or more heads. */
   readonly forks: readonly string[]
@@ -52,6 +53,7 @@ export interface StatusReport {
   readonly exit: 0 | 5
 }
 
+const hasNoHeads: ReadonlySet<string> = new Set(['log', 'roster'])
 const batchSize = 256
 const notMade = ['signatures (hstore verify --all)', 'bodies and artifacts (hstore fsck)']
 
@@ -60,7 +62,7 @@ export async function statusOf(context: Context): Promise<StatusReport> {
   const { folder, config, trust, db } = context
   const streams = []
   for (const stream of await streamsOf(context)) {
-    if (stream === 'roster') continue
+    if (hasNoHeads.has(familyOf(stream))) continue
     const heads = await headsOf(context, stream)
     streams.push({ stream, heads: heads.map(headOf) })
   }

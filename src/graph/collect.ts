@@ -108,14 +108,16 @@ export class Collection implements LoadedGraph {
     )
   }
 
-  /** Notes how an artifact was found. */
-  addArtifact(cid: CidText, state: ArtifactState): void {
+  /** Notes how an artifact was found, and what entry names it. */
+  addArtifact(cid: CidText, state: ArtifactState, owner?: CidText): void {
     this.artifacts.set(cid, state)
     this.counts.artifacts += 1
+    const of = owner === undefined ? '' : ` of entry ${owner}`
     if (state === 'missing')
-      this.damage.push(finding('HS5001', 'the artifact is not in the store', { cid }))
+      this.damage.push(finding('HS5001', `the artifact${of} is not in the store`, { cid }))
     if (state === 'corrupt') {
-      this.damage.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
+      const message = `the bytes of the artifact${of} do not hash to its CID`
+      this.damage.push(finding('HS5002', message, { cid }))
     }
   }
 

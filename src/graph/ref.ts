@@ -1,7 +1,7 @@
 import { quoted } from '../kernel/shown.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf, isCidText } from '../../store/cid-text.ts'
-import { parseTipKey } from '../../store/keyspace.ts'
+import { parseTipKey, tipPrefix } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import { decodeForm } from '../../store/canonical.ts'
@@ -78,7 +78,8 @@ export async function resolveEntryCid(context: Context, ref: string): Promise<Ci
 
 /**
  * Returns the entries that a history begins with: all heads of the stream that a REF names, for a fork is a normal
- * state, else the one entry; throws as `resolveEntry`, also where more than one thing has the name.
+ * state, or the ends of its chains where it has notes alone; else the one entry. Throws as `resolveEntry`, also where
+ * more than one thing has the name.
  */
 export async function resolveStarts(context: Context, ref: string): Promise<readonly CidText[]> {
   const one = await resolveEntryCid(context, ref).catch((error: unknown) => {
@@ -87,12 +88,26 @@ export async function resolveStarts(context: Context, ref: string): Promise<read
   })
   if (!(one instanceof HandoffError)) return [one]
   const streams = await streamsNamed(context, ref)
-  if (streams.length !== 1 || (await namedNodes(context, ref)).length > 0) throw one
-  return (await headsOf(context, streams[0]!)).map(({ cid }) => cid)
+  const [stream, ...others] = streams
+  if (stream === undefined || others.length > 0 || (await namedNodes(context, ref)).length > 0)
+    throw one
+  const heads = (await headsOf(context, stream)).map(({ cid }) => cid)
+  return heads.length > 0 ? heads : endsOf(context, stream)
 }
 
-/** How `resolveRef` refuses the name of a stream with several heads. */
-const forkCodes: ReadonlySet<string> = new Set(['HSTORE_REF_AMBIGUOUS', 'HSTORE_EQUIVOCATION'])
+/** How `resolveRef` refuses the name of a stream with any number of heads but one. */
+const forkCodes: ReadonlySet<string> = new Set([
+  'HSTORE_EQUIVOCATION',
+  'HSTORE_REF_AMBIGUOUS',
+  'HSTORE_REF_NOT_FOUND',
+])
+
+async function endsOf(context: Context, stream: string): Promise<readonly CidText[]> {
+  const ends: CidText[] = []
+  for await (const { key } of context.db.rows('tips', tipPrefix(stream)))
+    ends.push(...cidsIn(context, { index: 'tips', ...parseTipKey(key) }))
+  return ends
+}
 
 /** Returns the entries that name the valid head nodes of a stream, in CID order. */
 export async function headsOf(context: Context, stream: string): Promise<readonly VerifiedEntry[]> {

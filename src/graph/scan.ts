@@ -5,6 +5,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import { codecOf } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import { looksLikeEntry } from '../entry/decode.ts'
+import type { Entry } from '../entry/entry.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import { findArtifacts } from './body.ts'
@@ -89,9 +90,9 @@ async function claim(db: Database, collection: Collection, loose: Loose): Promis
     }
     if (entry.artifacts !== undefined) {
       claimed.add(entry.artifacts)
-      await claimList(db, collection, loose, entry.artifacts, lacks)
+      await claimList(db, collection, loose, entry, lacks)
     }
-    if (entry.source !== undefined) await claimSource(db, collection, entry.source, lacks)
+    if (entry.source !== undefined) await claimSource(db, collection, entry, lacks)
   }
   await noteUnclaimed(db, collection, loose, claimed)
 }
@@ -100,18 +101,19 @@ async function claimList(
   db: Database,
   collection: Collection,
   loose: Loose,
-  cid: CidText,
+  { artifacts: cid, cid: owner }: Entry,
   lacks: (cid: CidText, what: string) => void,
 ): Promise<void> {
-  if (collection.lists.has(cid)) return
+  if (cid === undefined || collection.lists.has(cid)) return
   const list = loose.lists.get(cid)
-  if (list === undefined) return lacks(cid, 'a list of artifacts')
+  if (list === undefined) return lacks(cid, `the list of artifacts of ${owner}`)
   collection.lists.set(cid, list)
   for (const artifact of list) {
     if (collection.artifacts.has(artifact)) continue
     collection.addArtifact(
       artifact,
       loose.raw.has(artifact) ? 'ok' : await checkArtifact(db, artifact),
+      owner,
     )
   }
 }
@@ -119,13 +121,13 @@ async function claimList(
 async function claimSource(
   db: Database,
   collection: Collection,
-  cid: CidText,
+  { source: cid, cid: owner }: Entry,
   lacks: (cid: CidText, what: string) => void,
 ): Promise<void> {
-  if (collection.sources.has(cid)) return
+  if (cid === undefined || collection.sources.has(cid)) return
   const [read] = await db.getMany([cid])
   if (read?.state === 'ok') collection.addSource(cid, read.bytes)
-  else lacks(cid, 'a file as given')
+  else lacks(cid, `the file as given of ${owner}`)
 }
 
 async function noteUnclaimed(

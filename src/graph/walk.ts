@@ -52,7 +52,10 @@ export async function walk(
 }
 
 /** How a block that an entry names is read. */
-type Rest = { readonly as: 'body'; readonly kind: string } | { readonly as: 'list' | 'source' }
+type Rest = { readonly of: CidText } & (
+  | { readonly as: 'body'; readonly kind: string }
+  | { readonly as: 'list' | 'source' }
+)
 
 function take(cids: Iterable<CidText>, seen: Set<CidText>): CidText[] {
   const fresh = [...cids].filter((cid) => !seen.has(cid))
@@ -107,9 +110,10 @@ async function linked(
 }
 
 function addRests(rests: Map<CidText, Rest>, entry: Entry): void {
-  rests.set(entry.body, { as: 'body', kind: entry.kind })
-  if (entry.artifacts !== undefined) rests.set(entry.artifacts, { as: 'list' })
-  if (entry.source !== undefined) rests.set(entry.source, { as: 'source' })
+  const { artifacts, body, cid: of, kind, source } = entry
+  rests.set(body, { as: 'body', kind, of })
+  if (artifacts !== undefined) rests.set(artifacts, { as: 'list', of })
+  if (source !== undefined) rests.set(source, { as: 'source', of })
 }
 
 async function readRests(
@@ -125,7 +129,8 @@ async function readRests(
     for (const [i, [cid, rest]] of part.entries()) {
       const read = reads[i]!
       collection.counts.blocks += 1
-      if (read.state !== 'ok') collection.addDamage(cid, read.state, `the ${rest.as}`)
+      if (read.state !== 'ok')
+        collection.addDamage(cid, read.state, `the ${rest.as} of entry ${rest.of}`)
       else await addRest(db, collection, cid, read.bytes, rest)
     }
   }
@@ -147,7 +152,7 @@ async function addRest(
   else {
     for (const artifact of collection.addList(cid, bytes)) {
       if (collection.artifacts.has(artifact)) continue
-      collection.addArtifact(artifact, await checkArtifact(db, artifact))
+      collection.addArtifact(artifact, await checkArtifact(db, artifact), rest.of)
     }
   }
 }

@@ -31,9 +31,11 @@ function pinFile(keysFolder: string, genesis: CidText): string {
 /**
  * Returns the pinned path for a genesis, or undefined at first contact.
  *
- * @throws {HandoffError} `HSTORE_TRUST_DAMAGED` when the file is there and can't be read as one.
+ * @throws {HandoffError} `HSTORE_TRUST_DAMAGED` when the file is there and can't be read as one, or when others can
+ * write into its folder.
  */
 export async function findPins(keysFolder: string, genesis: CidText): Promise<Pins | undefined> {
+  for (const folder of [keysFolder, path.join(keysFolder, 'trust')]) await refuseOpen(folder)
   const file = pinFile(keysFolder, genesis)
   const text = await readText(file)
   if (text === undefined) return undefined
@@ -77,6 +79,19 @@ export async function readMarkSecret(keysFolder: string): Promise<Uint8Array> {
   const secret = randomBytes(32)
   await writeDurably(file, `${secret.toString('hex')}\n`, 0o600)
   return secret
+}
+
+/** Who can write the folder decides whom the user trusts. */
+async function refuseOpen(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined)
+  if (found === undefined || process.platform === 'win32') return
+  const me = process.getuid?.()
+  const isForeign = me !== undefined && found.uid !== me && found.uid !== 0
+  if (!isForeign && (found.mode & 0o022) === 0) return
+  throw new HandoffError(
+    'HSTORE_TRUST_DAMAGED',
+    `${folder} can be written by others, who could change whom you trust: look at what is in it, then chmod go-w ${folder}`,
+  )
 }
 
 /** A secret that others could read, or that others wrote, is none. */

@@ -263,3 +263,25 @@ describe('the pager', () => {
     await ok(store.runWith({ terminal: { columns: 80, page } }, ...argv))
   })
 })
+
+describe('log of what a key attests', () => {
+  it('lists the certificates of a key by its stream, and what was before one', async () => {
+    const to = await fresh()
+    const revision = await put(to, called('R1'))
+    const resumed = await ok(to.run('resume', revision, '--json'))
+    const { certificate } = json<{ certificate: string }>(resumed)
+    const second = json<{ certificate: string }>(
+      await ok(to.run('resume', await put(to, called('R1', 'other')), '--json')),
+    ).certificate
+    const did = json<{ did: string }>(await ok(to.run('key', 'show', agents.merger, '--json'))).did
+    const listed = async (ref: string, ...more: string[]): Promise<readonly string[]> =>
+      json<Log>(await ok(to.run('log', ref, '--json', ...more))).entries.map(({ cid }) => cid)
+    expect(await listed(`log:${did}`)).toEqual([second, certificate])
+    expect(await listed(`log:${did}`, '-n', '1')).toEqual([second])
+    expect(await listed(certificate)).toEqual([certificate])
+    const { streams } = json<{ streams: readonly { stream: string }[] }>(
+      await ok(to.run('status', '--json')),
+    )
+    expect(streams.map(({ stream }) => stream)).toEqual(['csag:other', 'csag:w'])
+  })
+})

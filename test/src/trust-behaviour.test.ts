@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { decodeBlock, encodeBlock } from '../../store/codec.ts'
@@ -314,5 +314,17 @@ describe('the accepted roster', () => {
     )
     expect(twice.version).toBe(once.version)
     expect((await store.run('roster', 'add', agents.a, did)).exit).toBe(6)
+  })
+})
+
+describe('a folder of keys or trust that others can write', () => {
+  it.each(['', 'trust'])('stops every verb that asks for trust (%j)', async (name) => {
+    const store = await fresh()
+    const folder = path.join(store.keys, name)
+    await chmod(folder, 0o777)
+    const { exit, err } = await store.run('heads')
+    expect({ exit, err }).toEqual({ exit: 4, err: expect.stringContaining(`chmod go-w ${folder}`) })
+    await chmod(folder, 0o755)
+    await ok(store.run('heads'))
   })
 })
