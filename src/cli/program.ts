@@ -39,20 +39,37 @@ export async function run(): Promise<void> {
  * @returns The exit code; see docs/cli.md. Never throws: what is no error of hstore's own is told as a bug.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  let code: number = exits.ok
+  const at: At = { path: [] }
   try {
-    const program = build(io, (exit) => {
-      code = exit
-    })
-    if (argv.length === 0) {
-      program.outputHelp({ error: true })
-      return exits.usage
-    }
-    await program.parseAsync(helpWords(argv), { from: 'user' })
-    return code
+    return await answer(argv, io, at)
   } catch (error) {
-    return report(error, io, argv)
+    return report(error, io, argv, at)
   }
+}
+
+/** The verb that the parser has reached, for what an error says. */
+interface At {
+  path: readonly string[]
+}
+
+async function answer(argv: readonly string[], io: Io, at: At): Promise<number> {
+  let code: number = exits.ok
+  const help: string[] = []
+  const program = build(at, help, async (verb, args, options) => {
+    code = await verb(io, args, options)
+  })
+  if (argv.length === 0) {
+    io.err(program.helpInformation({ error: true }))
+    return exits.usage
+  }
+  try {
+    await program.parseAsync(helpWords(argv), { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError && error.exitCode === 0)) throw error
+  }
+  // the parser can't wait for its output, nor hear that it could not be written
+  if (help.length > 0) await io.out(help.join(''))
+  return code
 }
 
 /** `help key new` is `key new --help`; commander's own knows one level. */
@@ -62,42 +79,67 @@ function helpWords(argv: readonly string[]): string[] {
   let known: readonly VerbSpec[] | undefined = verbs
   for (const word of path) {
     const spec: VerbSpec | undefined = known?.find(({ name }) => name === word)
-    if (spec === undefined)
-      throw new UsageError(`there is no verb ${JSON.stringify(path.join(' '))}`)
+    if (spec === undefined) throw noVerb(path)
     known = spec.verbs
   }
   return [...path, '--help']
 }
 
-function build(io: Io, done: (exit: number) => void): Command {
+function noVerb(path: readonly string[]): UsageError {
+  return new UsageError(
+    `there is no verb ${JSON.stringify(path.join(' '))}; hstore --help lists the verbs`,
+  )
+}
+
+/** Runs a verb that the parser has found. */
+type Start = (verb: Verb, args: readonly string[], options: Parameters<Verb>[2]) => Promise<void>
+
+function build(at: At, help: string[], start: Start): Command {
   const program = new Command('hstore')
     .description(programSummary)
     .version(version())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeOut: (text) => void io.out(text), writeErr: () => undefined })
+    .configureOutput({ writeOut: (text) => void help.push(text), writeErr: () => undefined })
     .showHelpAfterError(false)
-  program.configureOutput({
-    writeErr: (text) => (text.startsWith('error:') ? undefined : io.err(text)),
-  })
   program.commandsGroup('More:').helpCommand('help [verb...]', 'Show the help of a verb')
   for (const [flags, description] of globalOptions) program.option(flags, description)
   // help lists groups in the order that they come in: what has none comes last
   const last = verbs.filter(({ group }) => group === undefined)
+  followVerbs(program, [], at)
   for (const verb of [...verbs.filter(({ group }) => group !== undefined), ...last])
-    add(program, verb, io, done)
+    add(program, verb, [], at, start)
   return program
 }
 
-function add(parent: Command, spec: VerbSpec, io: Io, done: (exit: number) => void): void {
+/** Notes the verb that is reached, and keeps `hstore nope --help` from showing the help of what is above it. */
+function followVerbs(command: Command, path: readonly string[], at: At): void {
+  command.hook('preSubcommand', (_command, verb) => {
+    at.path = [...path, verb.name()]
+  })
+  command.on('beforeHelp', () => {
+    const [word] = command.args[0] === 'help' ? command.args.slice(1) : command.args
+    if (word !== undefined && !word.startsWith('-')) throw noVerb([...path, word])
+  })
+}
+
+function add(
+  parent: Command,
+  spec: VerbSpec,
+  above: readonly string[],
+  at: At,
+  start: Start,
+): void {
+  const path = [...above, spec.name]
   const command = parent.command(spec.name).summary(spec.summary)
   command.description([spec.summary, ...(spec.more ?? [])].join('\n\n'))
   if (spec.group !== undefined) command.helpGroup(`${spec.group}:`)
   command.addHelpText('after', `\nExample:\n  $ ${spec.example}`)
   for (const [flags, description] of spec.options ?? []) command.option(flags, description)
-  for (const child of spec.verbs ?? []) add(command, child, io, done)
+  for (const child of spec.verbs ?? []) add(command, child, path, at, start)
   const { load } = spec
   if (load === undefined) {
+    followVerbs(command, path, at)
     const names = spec.verbs?.map(({ name }) => name).join(', ')
     command.allowExcessArguments().action(() => {
       throw new UsageError(`hstore ${spec.name} wants one of ${names}`)
@@ -106,33 +148,62 @@ function add(parent: Command, spec: VerbSpec, io: Io, done: (exit: number) => vo
   }
   for (const [name, description] of spec.args ?? []) command.argument(name, description)
   command.action(async () => {
-    const verb = await load()
-    done(await verb(io, command.args, command.optsWithGlobals()))
+    const options = command.optsWithGlobals()
+    assertFilled(options)
+    await start(await load(), command.args, options)
   })
 }
 
+/** A variable that is not set leaves an empty word, which names nothing: as a path it would be the working directory. */
+function assertFilled(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== '' && !(Array.isArray(value) && value.includes(''))) continue
+    const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    throw new UsageError(`--${option} is empty: give it a value, or leave it out`)
+  }
+}
+
 /** The one catch: an error becomes one line (with --json one object) and an exit code. */
-function report(error: unknown, io: Io, argv: readonly string[]): number {
-  if (error instanceof CommanderError && error.exitCode === 0) return exits.ok
-  const { code, message: words, details, exit } = told(error)
-  const message = words + hintFor(error, argv)
-  const line = plain(message)
+function report(error: unknown, io: Io, argv: readonly string[], at: At): number {
+  const { code, message, details, exit } = told(error, argv, at)
   if (argv.includes('--json')) {
     io.err(`${escaped(JSON.stringify({ schema: 'hstore.error/1', code, message, ...details }))}\n`)
-  } else io.err(`hstore: ${line}\n`)
+  } else io.err(`hstore: ${plain(message)}\n`)
   return exit
 }
 
+/** What a verb throws says what to do by itself; what the parser throws does not. */
+function misuse(error: CommanderError, argv: readonly string[], { path }: At): string {
+  if (error.code === 'commander.help') return noneGiven(argv)
+  const words = error.message
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replace(/\.$/, '')
+  const known = path.length > 0 ? `help ${path.join(' ')} says how` : '--help lists the verbs'
+  return `${words}${greed(error, argv)}; hstore ${known}`
+}
+
+function noneGiven(argv: readonly string[]): string {
+  const taker = argv.find(
+    (word, i) => word.startsWith('--') && verbs.some(({ name }) => name === argv[i + 1]),
+  )
+  const why = taker === undefined ? '' : ` (did ${taker} take it?)`
+  return `no verb was given${why}; hstore --help lists the verbs`
+}
+
 /** An option that takes several words takes all that follow, operands too. */
-function hintFor(error: unknown, argv: readonly string[]): string {
-  const isMissing = error instanceof CommanderError && error.code === 'commander.missingArgument'
+function greed({ code }: CommanderError, argv: readonly string[]): string {
   const greedy = argv.find((word) => word === '--parent' || word === '--accept-shallow')
-  return isMissing && greedy !== undefined
+  return code === 'commander.missingArgument' && greedy !== undefined
     ? `: ${greedy} takes all words that follow, put the others before it`
     : ''
 }
 
-function told(error: unknown): { code: string; message: string; details: object; exit: number } {
+function told(
+  error: unknown,
+  argv: readonly string[],
+  at: At,
+): { code: string; message: string; details: object; exit: number } {
   if (error instanceof HstoreError) {
     return {
       code: error.code,
@@ -142,13 +213,8 @@ function told(error: unknown): { code: string; message: string; details: object;
     }
   }
   if (error instanceof CommanderError || error instanceof UsageError) {
-    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
-    return {
-      code: 'HSTORE_USAGE',
-      message: `${message}; hstore --help lists the verbs`,
-      details: {},
-      exit: exits.usage,
-    }
+    const message = error instanceof UsageError ? error.message : misuse(error, argv, at)
+    return { code: 'HSTORE_USAGE', message, details: {}, exit: exits.usage }
   }
   const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return {
