@@ -1,6 +1,6 @@
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
-import { readAcknowledged, writeAcknowledged } from '../store/acknowledged.ts'
+import { readEntryList, writeEntryList } from '../store/entry-list.ts'
 import type { RowChange } from '../store/commit.ts'
 import type { Database } from '../store/database.ts'
 import { openDatabase } from '../store/database.ts'
@@ -24,6 +24,8 @@ export interface FsckOptions {
   readonly waitMs: number
   /** Put right what can be put right. */
   readonly rebuild: boolean
+  /** Name no more what earlier rebuilds went on without. */
+  readonly forgetLost: boolean
 }
 
 /** What `fsck` found, and did. */
@@ -51,8 +53,8 @@ interface Examined {
   readonly changes: readonly RowChange[]
   /** Whether every entry is on the list of those that were acknowledged. */
   readonly isListed: boolean
-  /** Whether an entry is on the list, or named elsewhere, and not in the store. */
-  readonly isLost: boolean
+  /** Entries that are on a list, or named elsewhere, and not in the store. */
+  readonly lost: readonly CidText[]
 }
 
 /** What one way of checking gave. */
@@ -75,6 +77,7 @@ const notMade = ['who may state what (hstore verify --all)', 'contract rules (hs
  * @throws {StoreError} `HSTORE_STORE_BUSY`, `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`; nothing is changed then.
  */
 export async function fsck(options: FsckOptions): Promise<FsckReport> {
+  if (options.forgetLost) await writeEntryList(options.folder, 'lost', [])
   const config = await readConfigOrFault(options.folder)
   const inPlace = await checkInPlace(options)
   const found = typeof inPlace === 'string' ? await checkSalvaged(options, inPlace) : inPlace
@@ -109,11 +112,13 @@ async function checkInPlace({ folder, waitMs, rebuild }: FsckOptions): Promise<C
     const fault = await findDatabaseFault(folder, waitMs)
     if (fault !== undefined) return `the database can't be read whole (${fault})`
     await using db = await openDatabase(folder, { waitMs })
-    const { graph, damage, odd, changes, isListed, isLost } = await examine(db, [])
+    const { graph, damage, odd, changes, isListed, lost } = await examine(db, [])
     if (!rebuild) return { graph, isListed, findings: [...damage, ...odd], mended: [] }
     if (damage.some(isOfBlockRow)) return 'rows of the database are no blocks'
     if (changes.length > 0) await db.commit({ blocks: [], rows: changes })
-    if (!isListed || isLost) await writeAcknowledged(folder, graph.entries.keys())
+    await writeEntryList(folder, 'lost', lost)
+    if (!isListed || lost.length > 0)
+      await writeEntryList(folder, 'acknowledged', graph.entries.keys())
     return { graph, isListed, findings: damage, mended: odd }
   } catch (error) {
     if (error instanceof StoreError && error.code === 'HSTORE_STORE_DAMAGED') return error.message
@@ -130,10 +135,11 @@ async function checkSalvaged(
   { folder, waitMs, rebuild }: FsckOptions,
   reason: string,
 ): Promise<Checked> {
-  let checked: Checked | undefined
+  let checked: (Checked & Pick<Examined, 'lost'>) | undefined
   const kept = await rebuildDatabase(folder, waitMs, async (salvaged) => {
     checked = await judgeSalvaged(salvaged, reason)
-    return rebuild ? checked.graph.entries.keys() : undefined
+    const { graph, lost } = checked
+    return rebuild ? { entries: graph.entries.keys(), lost } : undefined
   })
   const { graph, findings, mended, isListed } = checked!
   if (kept === undefined) return { graph, isListed, findings: [...mended, ...findings], mended: [] }
@@ -144,8 +150,8 @@ async function checkSalvaged(
 async function judgeSalvaged(
   { db, damaged, corrupt, named }: Salvaged,
   reason: string,
-): Promise<Checked> {
-  const { graph, damage: all, changes, isListed } = await examine(db, named)
+): Promise<Checked & Pick<Examined, 'lost'>> {
+  const { graph, damage: all, changes, isListed, lost } = await examine(db, named)
   const dropped = collectedIn(db, all)
   await db.commit({ blocks: [], rows: changes, dropped: [...dropped] })
   graph.counts.blocks -= dropped.size
@@ -155,6 +161,7 @@ async function judgeSalvaged(
   return {
     graph,
     isListed,
+    lost,
     findings: [...damage, ...[...corrupt].filter((cid) => !told.has(cid)).map(corruptBlock)],
     mended: files.length > 0 ? files : [finding('HS1009', reason)],
   }
@@ -182,21 +189,31 @@ async function examine(db: Database, named: Iterable<CidText>): Promise<Examined
   const { absent, odd } = judgeIndexes(changes, graph)
   const told = new Set([...graph.damage, ...absent].map(({ cid }) => cid))
   const listed = new Set(named)
-  for await (const cid of readAcknowledged(db.directory)) listed.add(cid)
-  const absentees = [...listed].filter((cid) => !graph.entries.has(cid))
-  const lost = absentees.filter((cid) => !told.has(cid))
+  for await (const cid of readEntryList(db.directory, 'acknowledged')) listed.add(cid)
+  const known = new Set<CidText>()
+  for await (const cid of readEntryList(db.directory, 'lost')) known.add(cid)
+  const lost = [...new Set([...listed, ...known])].filter((cid) => !graph.entries.has(cid))
+  const untold = lost.filter((cid) => !told.has(cid))
   return {
     graph,
-    damage: [...graph.damage, ...absent, ...lost.map(lostEntry)],
+    damage: [
+      ...graph.damage,
+      ...absent,
+      ...untold.map((cid) => (listed.has(cid) ? lostEntry(cid) : knownLoss(cid))),
+    ],
     odd,
     changes,
     isListed: [...graph.entries.keys()].every((cid) => listed.has(cid)),
-    isLost: absentees.length > 0,
+    lost,
   }
 }
 
 function lostEntry(cid: CidText): Finding {
   return finding('HS1010', 'this entry was acknowledged, and the store does not hold it', { cid })
+}
+
+function knownLoss(cid: CidText): Finding {
+  return finding('HS1012', 'this entry was lost with a database that a rebuild replaced', { cid })
 }
 
 /** The configuration, or what is wrong with it. */
@@ -213,7 +230,11 @@ async function readConfigOrFault(folder: string): Promise<StoreConfig | string> 
 function judgeConfig(config: StoreConfig | string, graph: LoadedGraph): Finding | undefined {
   if (typeof config === 'string') return finding('HS1011', config)
   const held = genesesIn(graph)
-  if (held.size === 0 || held.has(config.genesis)) return undefined
+  if (held.has(config.genesis)) return undefined
+  if (held.size === 0) {
+    const message = 'the roster that names the store is not in it: nobody can be trusted here'
+    return finding('HS1001', message, { cid: config.genesis })
+  }
   const message = `config.json names the genesis ${config.genesis}, and the store holds ${[...held].join(', ')}`
   return finding('HS1011', message)
 }

@@ -1,4 +1,4 @@
-import { readAcknowledged } from '../store/acknowledged.ts'
+import { readEntryList } from '../store/entry-list.ts'
 import { listArtifactFiles } from '../store/artifacts.ts'
 import type { JsonForm } from '../store/canonical.ts'
 import { decodeForm } from '../store/canonical.ts'
@@ -122,7 +122,7 @@ function partsOf(cid: CidText, bytes: Uint8Array, form: { [key: string]: JsonFor
 async function findLost(db: Database, { parts, held }: Reached): Promise<string | undefined> {
   for (const [part, cid] of parts)
     if (!held.has(part)) return `block ${part} of entry ${cid} is lost`
-  for await (const cid of readAcknowledged(db.directory)) {
+  for await (const cid of readEntryList(db.directory, 'acknowledged')) {
     if (!held.has(cid)) return `entry ${cid} was acknowledged and is lost`
   }
   return undefined

@@ -10,7 +10,7 @@ import type { DiffReport } from './diff-entries.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { kindOf } from './entry/kinds.ts'
 import { HandoffError } from './errors.ts'
-import type { FsckReport } from './fsck.ts'
+import type { FsckOptions, FsckReport } from './fsck.ts'
 import { fsck } from './fsck.ts'
 import type { GcReport } from './gc.ts'
 import { collectGarbage } from './gc.ts'
@@ -67,11 +67,12 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
  * hold it, nor may a `Store` that has called a method and was not closed.
  */
 export async function fsckStore(
-  options: Pick<OpenStoreOptions, 'cwd' | 'store' | 'waitMs'> & { readonly rebuild?: boolean },
+  options: Pick<OpenStoreOptions, 'cwd' | 'store' | 'waitMs'> &
+    Partial<Pick<FsckOptions, 'forgetLost' | 'rebuild'>>,
 ): Promise<FsckReport> {
   assertArgument('options', options, 'object')
-  const { waitMs = 30_000, rebuild = false } = options
-  return fsck({ folder: await folderOf(options), waitMs, rebuild })
+  const { waitMs = 30_000, rebuild = false, forgetLost = false } = options
+  return fsck({ folder: await folderOf(options), waitMs, rebuild, forgetLost })
 }
 
 async function folderOf({ store, cwd }: Pick<OpenStoreOptions, 'cwd' | 'store'>): Promise<string> {

@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { decodeEntry } from './entry/decode.ts'
 import type { Entry } from './entry/entry.ts'
 import { familyOf } from './entry/kinds.ts'
+import { findLosses } from './graph/losses.ts'
 import { headsOf, streamsOf } from './graph/ref.ts'
 import { HstoreError } from './kernel/errors.ts'
 import { allKeys } from './key-verbs.ts'
@@ -42,6 +43,8 @@ export interface StatusReport {
   readonly rejected: readonly Uncounted[]
   /** Entries by keys of this machine that this store has not made: by a copy of the key, or of the store. */
   readonly elsewhere: readonly Uncounted[]
+  /** Entries that rebuilds of a damaged database went on without. */
+  readonly lost: readonly string[]
   /** Entries that can't be read. */
   readonly damage: readonly Finding[]
   /** Damaged databases that a rebuild has replaced and kept. */
@@ -74,6 +77,7 @@ export async function statusOf(context: Context): Promise<StatusReport> {
     streams,
     forks: streams.filter(({ heads }) => heads.length > 1).map(({ stream }) => stream),
     ...entries,
+    lost: await findLosses(db),
     kept: await replacedDatabases(db.directory),
     remotes: [],
     notMade,

@@ -11,6 +11,7 @@ import {
 } from './graph/judge.ts'
 import type { Counts, LoadedGraph } from './graph/loaded.ts'
 import { judgeIndexes, planIndexes } from './graph/judge-indexes.ts'
+import { judgeLosses } from './graph/losses.ts'
 import { namesakesOf } from './graph/namesakes.ts'
 import { isOfNode } from './graph/node-entries.ts'
 import { scanStore } from './graph/scan.ts'
@@ -63,7 +64,7 @@ export async function verifyRefs(
 export async function verifyAll(context: Context, full: boolean): Promise<VerifyReport> {
   const graph = await scanStore(context.db, marked(context, full))
   const { absent, odd } = judgeIndexes(await planIndexes(context.db, graph), graph)
-  return report(context, graph, [...absent, ...odd])
+  return report(context, graph, [...absent, ...odd, ...(await judgeLosses(context.db))])
 }
 
 function marked(context: Context, full: boolean): (cid: CidText) => boolean {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { AcknowledgedList, findLastAcknowledged, readAcknowledged } from './acknowledged.ts'
+import { AcknowledgedList, findLastAcknowledged, readEntryList } from './entry-list.ts'
 import type { BlockReader } from './block-store.ts'
 import type { CidText } from './cid-text.ts'
 import type { Change } from './commit.ts'
@@ -235,7 +235,7 @@ async function findLost(
     const cid = await findLastAcknowledged(directory)
     return cid === undefined || (await level.has(blockKey(cid))) ? undefined : cid
   }
-  for await (const cid of readAcknowledged(directory))
+  for await (const cid of readEntryList(directory, 'acknowledged'))
     if (!(await level.has(blockKey(cid)))) return cid
   return undefined
 }

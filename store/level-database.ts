@@ -1,6 +1,6 @@
 import type { AbstractChainedBatchWriteOptions } from 'abstract-level'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
-import type { AcknowledgedList } from './acknowledged.ts'
+import type { AcknowledgedList } from './entry-list.ts'
 import { HashedBlock } from './block.ts'
 import type { BlockRead, BlockReader, ScannedBlock } from './block-store.ts'
 import type { CidText } from './cid-text.ts'

@@ -17,7 +17,7 @@ export interface Place {
  * Returns where the database of a store lies.
  *
  * @throws {StoreError} `HSTORE_STORE_UNREADABLE` when there is none, or when it holds what is no regular file;
- * `HSTORE_STORE_DAMAGED` when a rebuild was cut short.
+ * `HSTORE_STORE_DAMAGED` when it is gone, or a rebuild was cut short.
  *
  * @param name - The folder of the database, if not the one in use.
  */
@@ -34,6 +34,10 @@ export async function findPlace(directory: string, name = 'db'): Promise<Place> 
   }
   if ((await replacedDatabases(directory)).length > 0) {
     const message = `${directory}: a rebuild of the database was cut short: run hstore fsck --rebuild`
+    throw new StoreError('HSTORE_STORE_DAMAGED', message)
+  }
+  if (existsSync(join(directory, 'acknowledged'))) {
+    const message = `${databasePath}: the database of the store is gone: run hstore fsck`
     throw new StoreError('HSTORE_STORE_DAMAGED', message)
   }
   const message = `${directory}: there is no hstore store: make one with hstore init`

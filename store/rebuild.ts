@@ -2,7 +2,7 @@ import type { Level } from 'level'
 import { link, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
-import { writeAcknowledged } from './acknowledged.ts'
+import { writeEntryList } from './entry-list.ts'
 import type { Block } from './block.ts'
 import type { CidText } from './cid-text.ts'
 import { isCidText } from './cid-text.ts'
@@ -42,6 +42,13 @@ export interface Salvaged {
   readonly named: ReadonlySet<CidText>
 }
 
+/** What a new database has, and lacks. */
+export interface Adopted {
+  readonly entries: Iterable<CidText>
+  /** Entries that it goes on without. */
+  readonly lost: Iterable<CidText>
+}
+
 interface Finds {
   readonly damaged: DamagedFile[]
   readonly corrupt: Set<CidText>
@@ -57,19 +64,20 @@ const keptIndexes: readonly IndexName[] = ['collected', 'made']
  * in its place where `judge` says so. Nobody else gets at the database meanwhile. The old one is never written to; where
  * it is replaced, it is kept, in a folder `damaged-1` (or the next number) of the store.
  *
- * @param judge - Completes the new database, and returns its entries if it is to be put in place.
+ * @param judge - Completes the new database, and returns its entries and those that are lost if it is to be put in place.
  * @returns Where the old database is kept; undefined where nothing was replaced.
  * @throws {StoreError} `HSTORE_STORE_BUSY`, `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`; the database is then as it was.
  */
 export async function rebuildDatabase(
   directory: string,
   waitMs: number,
-  judge: (salvaged: Salvaged) => Promise<Iterable<CidText> | undefined>,
+  judge: (salvaged: Salvaged) => Promise<Adopted | undefined>,
 ): Promise<string | undefined> {
   assertWait(waitMs)
   const store = resolve(directory)
   try {
     await takeBackReplaced(store, waitMs)
+    await makeMissing(store)
     return await locked(store, waitMs, (place, work, lock) =>
       rebuildLocked(place, work, lock, judge),
     )
@@ -127,26 +135,28 @@ async function rebuildLocked(
   place: Place,
   work: string,
   lock: DatabaseLock,
-  judge: (salvaged: Salvaged) => Promise<Iterable<CidText> | undefined>,
+  judge: (salvaged: Salvaged) => Promise<Adopted | undefined>,
 ): Promise<string | undefined> {
   const fresh = join(work, 'db')
   const sources = await sourcesOf(place)
   await assertRoom(place.directory, sources)
   await mkdir(fresh, { mode: 0o700 })
   const db = await makeDatabase(fresh, place.directory)
-  let entries: Iterable<CidText> | undefined
+  let adopted: Adopted | undefined
   try {
     const finds: Finds = { damaged: [], corrupt: new Set(), named: new Set() }
     for (const [i, source] of sources.entries()) {
       await salvageFolder(source, join(work, String(i)), db, finds)
     }
-    entries = await judge({ db, ...finds })
+    adopted = await judge({ db, ...finds })
   } finally {
     await db.close()
   }
-  if (entries === undefined) return undefined
+  if (adopted === undefined) return undefined
   const kept = await replaceDatabase(place, fresh, lock)
-  await writeAcknowledged(place.directory, entries)
+  // first, so that no loss is forgotten where this process ends in between
+  await writeEntryList(place.directory, 'lost', adopted.lost)
+  await writeEntryList(place.directory, 'acknowledged', adopted.entries)
   return kept
 }
 
@@ -262,6 +272,13 @@ async function takeBackReplaced(store: string, waitMs: number): Promise<void> {
   } finally {
     await lock.release()
   }
+}
+
+/** A database that is gone has lost everything; what it had is named all the same. */
+async function makeMissing(store: string): Promise<void> {
+  const database = join(store, 'db')
+  if (!(await isThere(database)) && (await isThere(join(store, 'acknowledged'))))
+    await mkdir(database, { mode: 0o700 })
 }
 
 async function isThere(path: string): Promise<boolean> {

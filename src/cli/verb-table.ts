@@ -270,7 +270,10 @@ export const verbs: readonly VerbSpec[] = [
       'Ends with 5 and the list of what is damaged or lost. Needs no key and accepts no genesis. --rebuild makes the indexes from the blocks; where the database can not be read whole it puts a new one in its place and keeps the old one in the store.',
     ],
     example: 'hstore fsck --rebuild',
-    options: [['--rebuild', 'put right what can be: indexes, the database, the configuration']],
+    options: [
+      ['--rebuild', 'put right what can be: indexes, the database, the configuration'],
+      ['--forget-lost', 'name no more what earlier rebuilds went on without'],
+    ],
     load: async () => (await import('./verbs/fsck.ts')).fsck,
   },
   {
@@ -278,7 +281,7 @@ export const verbs: readonly VerbSpec[] = [
     group: 'Upkeep',
     summary: 'Delete what no entry needs',
     more: [
-      'Entries stay, whatever they are worth. Files younger than a day are spared. Nothing is deleted while anything is damaged.',
+      'Entries stay, whatever they are worth. Files younger than a day are spared. Nothing is deleted while a block is damaged or an acknowledged entry is lost.',
     ],
     example: 'hstore gc',
     load: async () => (await import('./verbs/gc.ts')).gc,

@@ -15,6 +15,7 @@ import {
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { findShallow } from '../graph/shallow.ts'
 import { isOfNode } from '../graph/node-entries.ts'
+import { judgeLosses } from '../graph/losses.ts'
 import { judgeTips } from '../graph/tips.ts'
 import { walk } from '../graph/walk.ts'
 import { judgeContract } from '../bundle/contract.ts'
@@ -126,6 +127,7 @@ async function judgeHistory(
     ...judgeCycles(graph),
     ...judgeChainForks(graph),
     ...(await judgeClaims(context, graph, entry)),
+    ...(await judgeLosses(context.db)),
   ]
 }
 

@@ -13,6 +13,7 @@ export const hstoreRules: readonly Rule[] = [
   row('HS1009', 'error', 'codec', 'A file of the database is damaged'),
   row('HS1010', 'error', 'codec', 'An entry was acknowledged, and the store does not hold it'),
   row('HS1011', 'error', 'codec', 'The configuration of the store is damaged'),
+  row('HS1012', 'warning', 'codec', 'An entry was lost with a database that a rebuild replaced'),
   row('HS2001', 'error', 'trust', 'A signature does not stand'),
   row('HS2002', 'error', 'trust', 'The roster does not know the signer'),
   row('HS2003', 'error', 'trust', 'The signer has no right to state the entry'),

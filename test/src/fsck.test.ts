@@ -308,3 +308,57 @@ describe('fsck of files', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(config))
   })
 })
+
+describe('what a rebuild went on without', () => {
+  async function lose(): Promise<{ store: TestStore; lost: string }> {
+    const store = await fresh()
+    const lost = cids.at(-1)!
+    await withLevel(store.store, (level) => level.del(`!blocks!${lost}`))
+    const rebuilt = await store.run('fsck', '--rebuild', '--json')
+    expect(rebuilt.exit).toBe(5)
+    expect(json<Report>(rebuilt).findings.map(({ cid }) => cid)).toContain(lost)
+    return { store, lost }
+  }
+
+  it('is named until it is back, and no resume is complete meanwhile', async () => {
+    const { store, lost } = await lose()
+    for (const verb of [['fsck'], ['verify', '--all']]) {
+      const told = await store.run(...verb, '--json')
+      expect(told.exit).toBe(0)
+      expect(json<Report>(told).findings).toContainEqual(
+        expect.objectContaining({ code: 'HS1012', cid: lost, severity: 'warning' }),
+      )
+    }
+    expect(json(await ok(store.run('status', '--json')))).toMatchObject({ lost: [lost] })
+    const resumed = await store.run('resume', cids[1]!, '--json')
+    expect({ exit: resumed.exit, ...json(resumed) }).toMatchObject({ exit: 1, verdict: 'partial' })
+  })
+
+  it('is let go of when that is asked for', async () => {
+    const { store } = await lose()
+    await ok(store.run('fsck', '--forget-lost'))
+    expect(json(await ok(store.run('status', '--json')))).toMatchObject({ lost: [] })
+    await ok(store.run('resume', cids[1]!))
+  })
+})
+
+describe('a store whose database is gone', () => {
+  it.each(['a folder', 'a file'])(
+    'is told so, and a rebuild names all it had (%s)',
+    async (what) => {
+      const store = await fresh()
+      await rm(path.join(store.store, 'db'), { recursive: true })
+      if (what === 'a file') await writeFile(path.join(store.store, 'db'), 'x')
+      for (const verb of [['heads'], ['status'], ['put', envelope]]) {
+        const { exit, err } = await store.run(...verb)
+        expect({ exit, err }).toEqual({ exit: 5, err: expect.stringContaining('run hstore fsck') })
+      }
+      if (what === 'a file') await rm(path.join(store.store, 'db'))
+      const rebuilt = await store.run('fsck', '--rebuild', '--json')
+      expect(rebuilt.exit).toBe(5)
+      const named = json<Report>(rebuilt).findings.map(({ cid }) => cid)
+      expect(named).toEqual(expect.arrayContaining([...cids, store.genesis]))
+      expect((await store.run('fsck')).exit).toBe(5)
+    },
+  )
+})

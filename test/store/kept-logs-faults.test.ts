@@ -59,7 +59,7 @@ async function heldIn(directory: string): Promise<number> {
 }
 
 async function rebuild(directory: string): Promise<void> {
-  await rebuildDatabase(directory, 0, async () => [])
+  await rebuildDatabase(directory, 0, async () => ({ entries: [], lost: [] }))
 }
 
 describe('a log', () => {
@@ -151,7 +151,6 @@ describe('what was left by a process that was killed', () => {
     await rebuild(directory)
     expect(await heldIn(directory)).toBe(24)
     expect((await readdir(directory)).sort()).toEqual([
-      'acknowledged',
       'artifacts',
       'damaged-1',
       'db',
@@ -192,7 +191,7 @@ describe('a lock file that is deleted', () => {
       await other.ended
       expect(other.lines).toEqual(['HSTORE_STORE_BUSY'])
       await writeFile(join(directory, 'db', 'LOCK'), '')
-      return []
+      return { entries: [], lost: [] }
     })
     expect(await heldIn(directory)).toBe(24)
   })
@@ -206,7 +205,9 @@ describe('a lock file that is deleted', () => {
       await rm(join(directory, 'holder'), { force: true })
       const busy = { code: 'HSTORE_STORE_BUSY' }
       await expect(openDatabase(directory, oneTry)).rejects.toMatchObject(busy)
-      await expect(rebuildDatabase(directory, 0, async () => [])).rejects.toMatchObject(busy)
+      await expect(
+        rebuildDatabase(directory, 0, async () => ({ entries: [], lost: [] })),
+      ).rejects.toMatchObject(busy)
     }
     await holder.kill()
     expect(await heldIn(directory)).toBe(24)
@@ -216,7 +217,7 @@ describe('a lock file that is deleted', () => {
     const directory = await makeStore()
     await rebuildDatabase(directory, 0, async () => {
       await rm(join(directory, 'db', 'LOCK'))
-      return []
+      return { entries: [], lost: [] }
     })
     expect(await heldIn(directory)).toBe(24)
   })
@@ -228,10 +229,10 @@ describe('a lock file that is deleted', () => {
       await openDatabase(directory, oneTry).catch((error: { code: string }) =>
         opened.push(error.code),
       )
-      await rebuildDatabase(directory, 0, async () => []).catch((error: { code: string }) =>
-        opened.push(error.code),
+      await rebuildDatabase(directory, 0, async () => ({ entries: [], lost: [] })).catch(
+        (error: { code: string }) => opened.push(error.code),
       )
-      return []
+      return { entries: [], lost: [] }
     })
     expect(opened).toEqual(['HSTORE_STORE_BUSY', 'HSTORE_STORE_BUSY'])
     expect(await heldIn(directory)).toBe(24)

@@ -66,7 +66,7 @@ describe('rebuildDatabase', () => {
     let found = 0
     const kept = await rebuildDatabase(directory, 0, async ({ db }) => {
       for await (const { sound } of db.scan()) found += sound ? 1 : 0
-      return []
+      return { entries: [], lost: [] }
     })
     expect(found).toBeGreaterThanOrEqual(count)
     expect(kept).toBe(join(directory, 'damaged-1'))
@@ -87,7 +87,7 @@ describe('rebuildDatabase', () => {
     }
     const kept = await rebuildDatabase(directory, 0, async ({ corrupt }) => {
       expect([...corrupt]).toEqual([all.at(-1)])
-      return []
+      return { entries: [], lost: [] }
     })
     expect(kept).toBe(join(directory, 'damaged-1'))
     expect(await heldIn(directory)).toEqual(all.slice(0, -1))
@@ -107,7 +107,7 @@ describe('rebuildDatabase', () => {
     await cp(join(directory, 'db'), join(directory, 'rebuild', 'db'), { recursive: true })
     await rm(join(directory, 'db'), { recursive: true })
     await expect(openDatabase(directory, oneTry)).rejects.toThrow('fsck --rebuild')
-    await rebuildDatabase(directory, 0, async () => [])
+    await rebuildDatabase(directory, 0, async () => ({ entries: [], lost: [] }))
     expect(await heldIn(directory)).toEqual(all)
     expect(await readdir(directory)).not.toContain('rebuild')
   })
@@ -116,7 +116,7 @@ describe('rebuildDatabase', () => {
     const directory = await makeStore()
     const holder = startStoreProcess('hold', directory)
     await holder.said(1)
-    const rebuilt = rebuildDatabase(directory, 50, async () => [])
+    const rebuilt = rebuildDatabase(directory, 50, async () => ({ entries: [], lost: [] }))
     await expect(rebuilt).rejects.toMatchObject({ code: 'HSTORE_STORE_BUSY' })
     await holder.kill()
     await rebuildDatabase(directory, 5000, async ({ db }) => {
@@ -124,7 +124,7 @@ describe('rebuildDatabase', () => {
       await other.ended
       expect(other.lines).toEqual(['HSTORE_STORE_BUSY'])
       await db.flushed()
-      return []
+      return { entries: [], lost: [] }
     })
     expect(await heldIn(directory)).toEqual(all)
   })

@@ -34,7 +34,7 @@ A finding is \`{code, severity, message, path?, pointer?, cid?}\`: \`path\` in t
 | severity | means |
 | --- | --- |
 | \`error\` | decides: \`verify\` and \`validate\` say no, the gate says \`unsafe\` |
-| \`warning\` | asks for attention; HS2004 and HS2005 make the gate \`pending\`, HS3008 and HS3015 \`partial\` |
+| \`warning\` | asks for attention; HS2004 and HS2005 make the gate \`pending\`, HS1012, HS3008 and HS3015 \`partial\` |
 | \`info\` | for the reader; HS3014 makes the gate \`partial\` |
 `
 

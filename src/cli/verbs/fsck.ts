@@ -22,6 +22,7 @@ export const fsck: Verb = async (io, _args, options) => {
     cwd: io.cwd,
     waitMs: waitMs(options),
     rebuild: options['rebuild'] === true,
+    forgetLost: options['forgetLost'] === true,
   })
   if (options.json === true) {
     await io.out(jsonLine('fsck', report))

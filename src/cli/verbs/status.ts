@@ -26,6 +26,7 @@ function linesOf(report: Omit<StatusReport, 'exit'>): string[] {
     ...uncounted('held', report.held),
     ...uncounted('rejected', report.rejected),
     ...uncounted('made elsewhere', report.elsewhere),
+    ...lost(report.lost),
     ...report.damage.map(findingLine),
     ...kept.map((name) => `kept: ${name}, a damaged database: remove it when nothing is missed`),
   ]
@@ -48,6 +49,12 @@ function uncounted(what: string, entries: readonly Uncounted[]): string[] {
     ...shown.map(({ cid, author, why }) => `  ${cid} by ${author}: ${why}`),
     ...(rest > 0 ? [`  and ${rest} more (--json has all)`] : []),
   ]
+}
+
+function lost(cids: readonly string[]): string[] {
+  if (cids.length === 0) return []
+  const advice = 'bring them back, or let them go with hstore fsck --forget-lost'
+  return [`lost: ${cids.length} entries: ${advice}`, ...cids.map((cid) => `  ${cid}`)]
 }
 
 function line(text: string): string {

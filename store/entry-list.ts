@@ -10,20 +10,20 @@ import { syncFolder } from './folders.ts'
 import { codeOf, isAbsent, storeErrorOf } from './level-errors.ts'
 
 /*
- * A plain list, beside the database, of the entries that were acknowledged: one CID a line, in the order in which they
- * reached the disk. It is a witness: LevelDB can lose its latest writes to damage without a word, and then this list
- * says so and names them. It is never needed to read a store, and is made anew from the blocks when it is lost.
+ * Plain lists of entries beside the database, one CID a line. They are never needed to read a store.
+ *
+ * `acknowledged` has the entries in the order in which they reached the disk. It is a witness: LevelDB can lose its latest
+ * writes to damage without a word, and then this list says so and names them. It is made anew from the blocks when it is
+ * lost itself. `lost` has those that a rebuild had to go on without.
  */
+
+/** The lists of a store. */
+export type EntryList = 'acknowledged' | 'lost'
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 // a pipe in the place of the list is not waited for
 const appending = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
 const tailBytes = 4096
-
-/** Returns where the list lies. */
-export function acknowledgedPath(directory: string): string {
-  return join(directory, 'acknowledged')
-}
 
 /** Adds to the list; opened at the first addition. */
 export class AcknowledgedList {
@@ -32,7 +32,7 @@ export class AcknowledgedList {
   #isTorn = false
 
   constructor(directory: string) {
-    this.#path = acknowledgedPath(directory)
+    this.#path = join(directory, 'acknowledged')
   }
 
   /**
@@ -59,7 +59,7 @@ export class AcknowledgedList {
 
 /** Returns the entry that was acknowledged last, as the list has it; undefined where it has none. */
 export async function findLastAcknowledged(directory: string): Promise<CidText | undefined> {
-  const handle = await openList(directory)
+  const handle = await openList(directory, 'acknowledged')
   if (handle === undefined) return undefined
   try {
     const { size } = await handle.stat()
@@ -72,9 +72,9 @@ export async function findLastAcknowledged(directory: string): Promise<CidText |
   }
 }
 
-/** Yields what the list holds, in its order; lines that are no CID are passed over. */
-export async function* readAcknowledged(directory: string): AsyncGenerator<CidText> {
-  const handle = await openList(directory)
+/** Yields what a list holds, in its order; lines that are no CID are passed over. */
+export async function* readEntryList(directory: string, list: EntryList): AsyncGenerator<CidText> {
+  const handle = await openList(directory, list)
   if (handle === undefined) return
   let rest = ''
   for await (const chunk of handle.createReadStream({ encoding: 'latin1' })) {
@@ -87,18 +87,26 @@ export async function* readAcknowledged(directory: string): AsyncGenerator<CidTe
 }
 
 /**
- * Writes the list anew, so that a crash leaves the old one or the new one.
+ * Writes a list anew, or removes it where it has nothing left, so that a crash leaves the old one or the new one.
  *
  * @throws {StoreError} `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY` when the file system refuses.
  */
-export async function writeAcknowledged(directory: string, cids: Iterable<CidText>): Promise<void> {
-  const path = acknowledgedPath(directory)
+export async function writeEntryList(
+  directory: string,
+  list: EntryList,
+  cids: Iterable<CidText>,
+): Promise<void> {
+  const path = join(directory, list)
   const temporary = join(directory, 'tmp', randomUUID())
   try {
+    const lines = linesOf(cids)
+    const first = lines.next()
+    if (first.done === true) return await rm(path, { force: true })
     await makeFolder(dirname(temporary), 0o700)
     const handle = await open(temporary, 'wx', 0o600)
     try {
-      for (const lines of linesOf(cids)) await handle.writeFile(lines)
+      await handle.writeFile(first.value)
+      for (const more of lines) await handle.writeFile(more)
       await handle.sync()
     } finally {
       await handle.close()
@@ -122,13 +130,13 @@ function* linesOf(cids: Iterable<CidText>): Generator<string> {
     yield lines.join('')
     lines = []
   }
-  yield lines.join('')
+  if (lines.length > 0) yield lines.join('')
 }
 
 /** The list, if it is a regular file: what else has its name can't be one. */
-async function openList(directory: string): Promise<FileHandle | undefined> {
+async function openList(directory: string, list: EntryList): Promise<FileHandle | undefined> {
   try {
-    const handle = await open(acknowledgedPath(directory), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    const handle = await open(join(directory, list), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     if ((await handle.stat()).isFile()) return handle
     await handle.close()
     return undefined
