@@ -5,6 +5,7 @@ import { link, open, rename, unlink } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { equalBytes } from '../src/kernel/bytes.ts'
+import { whyOf } from '../src/kernel/errno.ts'
 import { makeFolder } from '../src/kernel/files.ts'
 import { privateKeyOf, publicKeyOf } from './ed25519.ts'
 import { KeyError } from './errors.ts'
@@ -162,7 +163,7 @@ function unopened(path: string, cause: unknown): undefined {
   const code = (cause as NodeJS.ErrnoException).code ?? ''
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
   if (code === 'ELOOP' || code === 'ENXIO') throw notOrdinary(path)
-  throw new KeyError('HSTORE_KEY_INVALID', `${path} can't be read (${code})`, { cause })
+  throw new KeyError('HSTORE_KEY_INVALID', `${path} can't be read: ${whyOf(cause)}`, { cause })
 }
 
 function notOrdinary(path: string): KeyError {

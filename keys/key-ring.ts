@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compareUtf8 } from '../src/kernel/bytes.ts'
+import { whyOf } from '../src/kernel/errno.ts'
 import { formatDidKey } from './did-key.ts'
 import type { Did } from './did-key.ts'
 import { KeyError } from './errors.ts'
@@ -91,7 +92,7 @@ async function fileNames(dir: string): Promise<string[]> {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? ''
     if (code === 'ENOENT') return []
-    throw new KeyError('HSTORE_KEY_NOT_FOUND', `${dir} is no folder of keys (${code})`, { cause })
+    throw new KeyError('HSTORE_KEY_NOT_FOUND', `${dir} can't hold keys: ${whyOf(cause)}`, { cause })
   }
 }
 

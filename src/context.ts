@@ -1,11 +1,13 @@
 import path from 'node:path'
 import type { CidText } from '../store/cid-text.ts'
+import { isCidText } from '../store/cid-text.ts'
 import type { Database } from '../store/database.ts'
 import { openDatabase } from '../store/database.ts'
 import { decodeEntry } from './entry/decode.ts'
 import type { Entry, VerifiedEntry } from './entry/entry.ts'
 import { asVerified, findVerified, findVerifiedInBackground } from './entry/verify.ts'
 import { HandoffError } from './errors.ts'
+import { quoted } from './kernel/shown.ts'
 import { RecentMap } from './kernel/recent-map.ts'
 import { Marks } from './marks.ts'
 import type { StoreConfig } from './store-folder.ts'
@@ -146,6 +148,12 @@ function acceptGenesis(
   isKnown: boolean,
   { folder, genesis: named }: ContextOptions,
 ): void {
+  if (named !== undefined && !isCidText(named)) {
+    throw new HandoffError(
+      'HSTORE_USAGE',
+      `${quoted(named)} is no CID: --genesis takes a whole one`,
+    )
+  }
   if (named !== undefined && named !== genesis) {
     throw new HandoffError(
       'HSTORE_GENESIS_MISMATCH',

@@ -1,12 +1,15 @@
 import { open, rename, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from './errors.ts'
+import { whyUnwritten } from './kernel/errno.ts'
 import { makeFolder } from './kernel/files.ts'
 
 /** Writes a small file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync. */
 export async function writeDurably(file: string, text: string, mode: number): Promise<void> {
   const folder = path.dirname(file)
-  await makeFolder(folder, 0o700)
+  await makeFolder(folder, 0o700).catch((error: unknown) => {
+    throw unwritable(file, error)
+  })
   const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
   try {
     const handle = await open(temporary, 'wx', mode)
@@ -40,6 +43,11 @@ export function parseObject(text: string): Record<string, unknown> {
 }
 
 function unwritable(file: string, cause: unknown): HandoffError {
-  const why = (cause as NodeJS.ErrnoException).code ?? 'unwritable'
-  return new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${file} can't be written: ${why}`, { cause })
+  return new HandoffError(
+    'HSTORE_OUTPUT_UNWRITABLE',
+    `${file} can't be written: ${whyUnwritten(cause)}`,
+    {
+      cause,
+    },
+  )
 }

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { readdir } from 'node:fs/promises'
 import { HandoffError } from './errors.ts'
+import { whyUnwritten } from './kernel/errno.ts'
 import { assertArgument } from './kernel/errors.ts'
 import { assertAgent, initStore } from './init.ts'
 import { KeyError } from '../keys/errors.ts'
@@ -97,7 +98,7 @@ async function assertFree(folder: string): Promise<void> {
     if (error.code === 'ENOENT') return []
     throw new HandoffError(
       'HSTORE_OUTPUT_UNWRITABLE',
-      `${folder} can't be a store: ${error.code}`,
+      `${folder} can't be a store: ${whyUnwritten(error)}`,
       { cause: error },
     )
   })

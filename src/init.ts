@@ -12,6 +12,7 @@ import type { VerifiedEntry } from './entry/entry.ts'
 import { findVerified } from './entry/verify.ts'
 import { isAgentId } from './entry/text.ts'
 import { makeContext } from './context.ts'
+import { whyUnwritten } from './kernel/errno.ts'
 import { makeFolder } from './kernel/files.ts'
 import { HandoffError } from './errors.ts'
 import { append } from './put/append.ts'
@@ -52,8 +53,13 @@ export async function initStore(options: InitOptions): Promise<Made> {
   assertAgent(agent)
   await assertNoStore(folder)
   await makeFolder(folder, 0o700).catch((cause: unknown) => {
-    const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${folder} can't be made: ${why}`, { cause })
+    throw new HandoffError(
+      'HSTORE_OUTPUT_UNWRITABLE',
+      `${folder} can't be made: ${whyUnwritten(cause)}`,
+      {
+        cause,
+      },
+    )
   })
   await using db = await openDatabase(folder, { waitMs, create: true })
   await assertNoStore(folder) // another init may have been quicker

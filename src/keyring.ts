@@ -5,6 +5,7 @@ import { findKey, keyPath, listKeys } from '../keys/key-ring.ts'
 import type { Signer } from '../keys/signer.ts'
 import { openSigner } from '../keys/signer.ts'
 import { HandoffError } from './errors.ts'
+import { whyUnwritten } from './kernel/errno.ts'
 import { assertAgent } from './init.ts'
 
 export type { Signer } from '../keys/signer.ts'
@@ -31,10 +32,11 @@ export async function makeKey(
     await createKeyFile(path, seed, passphrase, comment)
   } catch (cause) {
     if (cause instanceof KeyError) throw cause
-    const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${path} can't be written: ${why}`, {
-      cause,
-    })
+    throw new HandoffError(
+      'HSTORE_OUTPUT_UNWRITABLE',
+      `${path} can't be written: ${whyUnwritten(cause)}`,
+      { cause },
+    )
   }
   return openSigner(path, passphrase)
 }

@@ -5,6 +5,7 @@ import { isCidText } from '../store/cid-text.ts'
 import { parseObject, writeDurably } from './durable-file.ts'
 import { isAgentId } from './entry/text.ts'
 import { HandoffError } from './errors.ts'
+import { whyOf } from './kernel/errno.ts'
 import { readBounded } from './kernel/files.ts'
 
 /** What `.hstore/config.json` holds. */
@@ -113,6 +114,5 @@ async function refuseForeign(folder: string): Promise<void> {
 }
 
 function unreadable(file: string, cause: unknown): HandoffError {
-  const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-  return new HandoffError('HSTORE_INPUT_UNREADABLE', `${file}: ${why}`, { cause })
+  return new HandoffError('HSTORE_INPUT_UNREADABLE', `${file}: ${whyOf(cause)}`, { cause })
 }

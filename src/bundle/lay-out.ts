@@ -11,6 +11,7 @@ import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import type { Context } from '../context.ts'
 import type { Entry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
+import { whyUnwritten } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { makeFolder } from '../kernel/files.ts'
 import { readRow } from '../graph/index-row.ts'
@@ -120,10 +121,11 @@ async function writing(folder: string, write: () => Promise<void>): Promise<void
     await write()
   } catch (cause) {
     if (cause instanceof HstoreError) throw cause
-    const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', `${folder} can't be written: ${why}`, {
-      cause,
-    })
+    throw new HandoffError(
+      'HSTORE_OUTPUT_UNWRITABLE',
+      `${folder} can't be written: ${whyUnwritten(cause)}`,
+      { cause },
+    )
   }
 }
 

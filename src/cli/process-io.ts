@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { HandoffError } from '../errors.ts'
+import { whyOf } from '../kernel/errno.ts'
 import type { Io, Terminal } from './io.ts'
 
 const maxStdinBytes = 64 * 1024 * 1024
@@ -55,7 +56,7 @@ function write(data: string | Uint8Array): Promise<void> {
         reject(
           new HandoffError(
             'HSTORE_OUTPUT_UNWRITABLE',
-            `standard output can't be written: ${String(code)}`,
+            `standard output can't be written: ${whyOf(error)}`,
           ),
         )
     })

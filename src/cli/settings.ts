@@ -1,9 +1,11 @@
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import { HandoffError } from '../errors.ts'
 import { showKey } from '../key-verbs.ts'
-import { readBounded } from '../kernel/files.ts'
+import { whyOf } from '../kernel/errno.ts'
 import type { OpenStoreOptions, Store } from '../open-store.ts'
 import { openStore } from '../open-store.ts'
+import { readGiven } from './input.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
 import type { GlobalOptions } from './program.ts'
@@ -12,13 +14,27 @@ import { plain } from './render.ts'
 /** Returns the folder of keys: --keys, HSTORE_KEYS, or the user's data folder. */
 export function keysFolder(io: Io, { keys }: GlobalOptions): string {
   const named = keys ?? set(io.env['HSTORE_KEYS'])
-  if (named !== undefined) return path.resolve(io.cwd, named)
+  if (named !== undefined) return assertNoFile(path.resolve(io.cwd, named))
   const data = set(io.env['XDG_DATA_HOME'])
   const home = set(io.env['HOME']) ?? set(io.env['USERPROFILE'])
   if (data === undefined && home === undefined) {
     throw new UsageError('no home folder: name the folder of keys with --keys or HSTORE_KEYS')
   }
   return path.join(data ?? path.join(home ?? '', '.local', 'share'), 'hstore', 'keys')
+}
+
+function assertNoFile(folder: string): string {
+  if (!isOther(folder)) return folder
+  throw new UsageError(`${folder} is no folder: --keys and HSTORE_KEYS name the folder of keys`)
+}
+
+/** What can't be looked at is told where it is used. */
+function isOther(folder: string): boolean {
+  try {
+    return !statSync(folder).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 /** Returns the agent that acts, where one is named. */
@@ -45,7 +61,7 @@ export function passphraseOf(
   { passphraseFile }: GlobalOptions,
 ): () => Promise<string | undefined> {
   return async () => {
-    if (passphraseFile !== undefined) return readPassphrase(path.resolve(io.cwd, passphraseFile))
+    if (passphraseFile !== undefined) return readPassphrase(io, passphraseFile)
     return set(io.env['HSTORE_PASSPHRASE']) ?? (await io.askSecret('Passphrase: '))
   }
 }
@@ -108,13 +124,18 @@ export function assertOneForm(options: GlobalOptions & Readonly<Record<string, u
   }
 }
 
-async function readPassphrase(file: string): Promise<string> {
-  try {
-    return new TextDecoder().decode(await readBounded(file, 64 * 1024)).replace(/\r?\n$/, '')
-  } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-    throw new HandoffError('HSTORE_INPUT_UNREADABLE', `passphrase file ${file}: ${why}`, { cause })
-  }
+async function readPassphrase(io: Io, file: string): Promise<string> {
+  const bytes = await readGiven(io, file, 64 * 1024).catch((cause: unknown) => {
+    if (cause instanceof UsageError) throw cause
+    throw unreadPassphrase(file, whyOf(cause), cause)
+  })
+  const passphrase = new TextDecoder().decode(bytes).replace(/\r?\n$/, '')
+  if (passphrase !== '') return passphrase
+  throw unreadPassphrase(file, 'the passphrase in it is empty: put one in')
+}
+
+function unreadPassphrase(file: string, why: string, cause?: unknown): HandoffError {
+  return new HandoffError('HSTORE_INPUT_UNREADABLE', `passphrase file ${file}: ${why}`, { cause })
 }
 
 /** An empty variable counts as none. */

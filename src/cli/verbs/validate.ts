@@ -9,7 +9,7 @@ import {
   validateUnreadable,
   writeReport,
 } from '../../validate.ts'
-import { readInput } from '../input.ts'
+import { isStream, readInput } from '../input.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
@@ -49,10 +49,10 @@ async function judge(
   options: GlobalOptions,
 ): Promise<Validated> {
   const folder = bundle === undefined ? undefined : path.resolve(io.cwd, bundle)
-  const isStdin = target === '-'
+  const isStdin = await isStream(io, target)
   const file = isStdin ? '/dev/stdin' : path.resolve(io.cwd, target)
   if (!isStdin && (await stat(file).catch(() => undefined)) === undefined) {
-    const missing = `${target}: there is no such file`
+    const missing = `${target}: ${isLikeRef(target) ? 'is neither a file nor a REF here' : 'there is no such file'}`
     return (await judgeRef(io, target, options)) ?? validateUnreadable(missing, file)
   }
   try {
@@ -65,6 +65,11 @@ async function judge(
     if (isUnread) return validateUnreadable(error.message, file)
     throw error
   }
+}
+
+/** A stream or revision has a colon, a CID begins as all of ours do. */
+function isLikeRef(target: string): boolean {
+  return target.includes(':') || /^ba[a-z2-7]{8,}$/.test(target)
 }
 
 async function judgeRef(
