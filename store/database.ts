@@ -180,9 +180,14 @@ async function openLocked(place: Place, create: boolean): Promise<TextLevel | un
   await import('level')
   if (isHeldElsewhere(place)) return undefined
   keepLockFile(place)
-  const level = await openLevel(place.databasePath, create)
+  let level: TextLevel | undefined
+  try {
+    level = await openLevel(place.databasePath, create)
+  } catch (error) {
+    if (isLockFileKept(place)) throw error
+  }
   if (isLockFileKept(place)) return level
-  await level.close()
+  await level?.close()
   return undefined
 }
 

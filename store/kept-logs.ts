@@ -69,9 +69,15 @@ export class KeptLogs {
     assertNothingToSalvage(place.directory)
     this.#place = place
     this.#folder = join(place.directory, `kept-${process.pid}-${randomUUID()}`)
-    const names = readdirSync(place.databasePath)
-    for (const name of logsIn(place, names)) this.#keep(name, linkSync)
-    for (const name of findUnnamedTables(place.databasePath, names)) this.#keep(name, copyFileSync)
+    try {
+      const names = readdirSync(place.databasePath)
+      for (const name of logsIn(place, names)) this.#keep(name, linkSync)
+      for (const name of findUnnamedTables(place.databasePath, names))
+        this.#keep(name, copyFileSync)
+    } catch (error) {
+      this.drop()
+      throw error
+    }
   }
 
   /** Lets go of what this opening kept: it did not come to pass. */
