@@ -1,30 +1,54 @@
-import { open, rename, unlink } from 'node:fs/promises'
+import { link, open, rename, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from './errors.ts'
 import { whyUnwritten } from './kernel/errno.ts'
 import { makeFolder } from './kernel/files.ts'
 
-/** Writes a small file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync. */
-export async function writeDurably(file: string, text: string, mode: number): Promise<void> {
-  const folder = path.dirname(file)
-  await makeFolder(folder, 0o700).catch((error: unknown) => {
+/** Writes a file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync. */
+export async function writeDurably(
+  file: string,
+  data: string | Uint8Array,
+  mode: number,
+): Promise<void> {
+  await makeFolder(path.dirname(file), 0o700).catch((error: unknown) => {
     throw unwritable(file, error)
   })
+  await placeFile(file, data, mode, rename)
+}
+
+/**
+ * Writes a file that is not there yet, as a whole or not at all.
+ *
+ * @throws {HandoffError} `HSTORE_OUTPUT_EXISTS` when there is something of that name, `HSTORE_OUTPUT_UNWRITABLE`.
+ */
+export async function writeNewFile(file: string, data: Uint8Array): Promise<void> {
+  await placeFile(file, data, 0o666, async (temporary) => {
+    await link(temporary, file) // unlike a rename, over nothing that is there
+    await unlink(temporary)
+  })
+}
+
+async function placeFile(
+  file: string,
+  data: string | Uint8Array,
+  mode: number,
+  place: (temporary: string, file: string) => Promise<void>,
+): Promise<void> {
   const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
   try {
     const handle = await open(temporary, 'wx', mode)
     try {
-      await handle.writeFile(text)
+      await handle.writeFile(data)
       await handle.sync()
     } finally {
       await handle.close()
     }
-    await rename(temporary, file)
+    await place(temporary, file)
   } catch (error) {
     await unlink(temporary).catch(() => undefined)
     throw unwritable(file, error)
   }
-  const handle = await open(folder, 'r')
+  const handle = await open(path.dirname(file), 'r')
   try {
     await handle.sync()
   } finally {
@@ -43,6 +67,10 @@ export function parseObject(text: string): Record<string, unknown> {
 }
 
 function unwritable(file: string, cause: unknown): HandoffError {
+  if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
+    const message = `${file} is there already: name a new file`
+    return new HandoffError('HSTORE_OUTPUT_EXISTS', message, { cause })
+  }
   return new HandoffError(
     'HSTORE_OUTPUT_UNWRITABLE',
     `${file} can't be written: ${whyUnwritten(cause)}`,

@@ -20,11 +20,12 @@ import type { Signer } from './keyring.ts'
 import { openKey } from './keyring.ts'
 import type { Head, Logged } from './log.ts'
 import { allHeads, logOf, notesOf } from './log.ts'
-import type { PutInput } from './put/put-queue.ts'
+import type { PutInput, Putter } from './put/put-queue.ts'
 import { PutQueue } from './put/put-queue.ts'
 import type { PutReport, ResumeJson, RosterReport } from './reports.ts'
 import { putReport, resumeReport, rosterReport } from './reports.ts'
 import { resume } from './resume/resume.ts'
+import { Turns } from './relay/turns.ts'
 import { addToRoster } from './roster-add.ts'
 import type { StoreConfig } from './store-folder.ts'
 import { findStoreFolder, isStore, readConfig } from './store-folder.ts'
@@ -90,11 +91,14 @@ export class Store implements AsyncDisposable {
   readonly #signers = new Map<string, Promise<Signer>>()
   #context: Promise<Context> | undefined
   #isClosed = false
-  readonly #puts: PutQueue = new PutQueue(async () => {
+  readonly #author = async (): Promise<Putter> => {
     const { agent } = this
     const signer = await this.#signer(agent)
     return { agent, signer, context: await this.#open() }
-  })
+  }
+  readonly #puts: PutQueue = new PutQueue(this.#author)
+  /** Relays of M8Shift. */
+  readonly turns: Turns = new Turns(this.#author, () => this.#open())
 
   constructor(folder: string, config: StoreConfig, options: OpenStoreOptions) {
     this.folder = folder
@@ -262,6 +266,7 @@ export class Store implements AsyncDisposable {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#puts.settled()
+    await this.turns.settled()
     const opened = this.#context
     this.#context = undefined
     const context = await opened?.catch(() => undefined)

@@ -132,6 +132,8 @@ describe('docs/cli.md', () => {
       await printed('hstore validate r0001.json --json'),
       await printed('hstore turn validate --json'),
       await printed('hstore turn peek alpha --json'),
+      await printed('hstore turn import M8SHIFT.md --relay tides --json'),
+      await printed('hstore turn export --relay tides --out back.md --json'),
       await printed('hstore status --json'),
       await printed('hstore stats --json'),
       await printed('hstore fsck --json'),

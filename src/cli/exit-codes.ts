@@ -39,6 +39,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_PARENT_UNKNOWN: exits.usage,
   HSTORE_REF_AMBIGUOUS: exits.usage,
   HSTORE_REF_NOT_FOUND: exits.usage,
+  HSTORE_RELAY_CHANGED: exits.conflict,
   HSTORE_RELAY_INVALID: exits.no,
   HSTORE_ROSTER_CONFLICT: exits.conflict,
   HSTORE_ROSTER_INVALID: exits.damage,

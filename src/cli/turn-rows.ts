@@ -1,15 +1,41 @@
 import type { VerbSpec } from './verb-spec.ts'
 
+const relay = ['--relay <name>', 'what the relay is called in the store'] as const
+
 /** `hstore turn` and the verbs within it. */
 export const turnVerb: VerbSpec = {
   name: 'turn',
   group: 'Hand over',
-  summary: 'Read and judge the turns of an M8Shift relay',
+  summary: 'Keep, read and judge the turns of an M8Shift relay',
   more: [
-    'Reads M8SHIFT.md as M8Shift does, byte for byte, and says what M8Shift passes over. Needs no store, key or agent.',
+    'Reads M8SHIFT.md as M8Shift does, byte for byte, and says what M8Shift passes over; validate and peek need no store, key or agent. With import each turn becomes a signed entry, and what was done to a closed turn since is found.',
   ],
   example: 'hstore turn validate --all --strict',
   verbs: [
+    {
+      name: 'import',
+      summary: 'Take a relay and its archive into the store',
+      more: [
+        'Each closed turn that is new becomes a signed entry behind the one before; turns of agents that the acting one can not speak for enter as witness entries. The archive beside M8SHIFT.md is taken in too. The same files again add nothing.',
+        'Ends with 6, and takes nothing in, when a closed turn was rewritten, removed, renumbered or reordered since the import before, or another was put in between: the difference is shown. What archive runs of M8Shift change is told, and no fault.',
+      ],
+      example: 'hstore turn import M8SHIFT.md --relay demo',
+      args: [['<file>', 'the relay, or - for stdin']],
+      options: [relay, ['--archive <file>', 'the archive (else the one beside M8SHIFT.md)']],
+      load: async () => (await import('./verbs/turn-store.ts')).turnImport,
+    },
+    {
+      name: 'export',
+      summary: "Give a relay's files back, byte for byte",
+      more: ['The relay goes to stdout, unless --out names a new file. Writes over no file.'],
+      example: 'hstore turn export --relay demo > M8SHIFT.md',
+      options: [
+        relay,
+        ['--out <file>', 'write the relay here'],
+        ['--archive <file>', 'write the archive here'],
+      ],
+      load: async () => (await import('./verbs/turn-store.ts')).turnExport,
+    },
     {
       name: 'validate',
       summary: 'Judge turns by the stage-4 contract',

@@ -47,7 +47,7 @@ export function kindOf(name: string): Kind {
 }
 
 /** The kinds whose bodies this version judges; all others are carried and shown as not judged. */
-const judged: ReadonlySet<string> = new Set(['envelope', 'roster', 'certificate'])
+const judged: ReadonlySet<string> = new Set(['envelope', 'roster', 'certificate', 'turn', 'relay'])
 
 /** Returns whether this version knows the body's schema. */
 export function isJudged(name: string): boolean {

@@ -5,6 +5,8 @@ import { entryOfForm } from '../entry/decode.ts'
 import type { Entry, SignedEntry, VerifiedEntry } from '../entry/entry.ts'
 import { asVerified, findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import { findRelayNote } from '../contracts/turns/relay-body.ts'
+import { findTurn } from '../contracts/turns/turn-body.ts'
 import { TextPool } from '../kernel/text-pool.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
@@ -188,7 +190,19 @@ export function factsOf(form: { [key: string]: JsonForm }, kind: string): BodyFa
     if (certificate === undefined) return { kind: 'other', fault: 'is no certificate' }
     return { kind: 'certificate', agent: certificate.agent, heads: certificate.heads }
   }
-  return { kind: 'other' }
+  return kind === 'turn' || kind === 'relay' ? relayFacts(form, kind) : { kind: 'other' }
+}
+
+function relayFacts(form: { [key: string]: JsonForm }, kind: 'turn' | 'relay'): BodyFacts {
+  if (kind === 'turn') {
+    const turn = findTurn(form)
+    if (turn === undefined) return { kind: 'other', fault: 'is no turn' }
+    return { kind, agent: turn.agent }
+  }
+  const note = findRelayNote(form)
+  return note === undefined
+    ? { kind: 'other', fault: 'is no relay note' }
+    : { kind, head: note.head }
 }
 
 /** Returns what a decoded body is by its own keys, where no entry is at hand to say. */
@@ -196,5 +210,7 @@ export function guessFacts(form: { [key: string]: JsonForm }): BodyFacts {
   if (Object.hasOwn(form, 'envelope_version')) return factsOf(form, 'envelope')
   if (Object.hasOwn(form, 'roots')) return factsOf(form, 'roster')
   if (Object.hasOwn(form, 'verdict')) return factsOf(form, 'certificate')
+  if (Object.hasOwn(form, 'folded')) return factsOf(form, 'turn')
+  if (Object.hasOwn(form, 'living')) return factsOf(form, 'relay')
   return { kind: 'other' }
 }

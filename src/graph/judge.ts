@@ -1,11 +1,12 @@
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { isJudged, kindOf, nodeKey } from '../entry/kinds.ts'
+import { bounded } from '../kernel/shown.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { Trust } from '../trust/standing.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { EnvelopeFacts } from './body.ts'
-import type { CertificateFacts, LoadedGraph } from './loaded.ts'
+import type { BodyFacts, CertificateFacts, LoadedGraph } from './loaded.ts'
 import { cyclicNodes, nodesOf } from './nodes.ts'
 
 /** Returns what the roster says against the entries of a graph. Trust is computed each time, never remembered. */
@@ -62,20 +63,30 @@ function judgeBody(graph: LoadedGraph, trust: Trust, entry: VerifiedEntry): Find
       ),
     )
   }
-  if (body.kind === 'roster' && String(body.version) !== entry.name) {
-    findings.push(
-      finding('HS3001', `the entry says version ${entry.name}, its body ${body.version}`, { cid }),
-    )
+  return [...findings, ...judgeFacts(trust, entry, body), ...judgeSource(graph, entry)]
+}
+
+/** Returns where an entry is at odds with its body. */
+function judgeFacts(trust: Trust, entry: VerifiedEntry, body: BodyFacts): Finding[] {
+  const { cid, name } = entry
+  const odd = (code: string, message: string): Finding[] => [finding(code, message, { cid })]
+  switch (body.kind) {
+    case 'envelope':
+      return judgeEnvelope(trust, entry, body.facts)
+    case 'roster':
+      if (String(body.version) === name) return []
+      return odd('HS3001', `the entry says version ${name}, its body ${body.version}`)
+    case 'certificate':
+      if (attests(entry, body)) return []
+      return odd('HS4001', 'the certificate is of another agent or other heads than its entry')
+    case 'turn':
+      return judgeMaker(trust, entry, `the agent ${bounded(body.agent)} of its markers`, body.agent)
+    case 'relay':
+      if (entry.refs.join() === (body.head ?? '')) return []
+      return odd('HS4001', 'the relay note is on another turn than its entry')
+    default:
+      return []
   }
-  if (body.kind === 'envelope') findings.push(...judgeEnvelope(trust, entry, body.facts))
-  if (body.kind === 'certificate' && !attests(entry, body)) {
-    findings.push(
-      finding('HS4001', 'the certificate is of another agent or other heads than its entry', {
-        cid,
-      }),
-    )
-  }
-  return [...findings, ...judgeSource(graph, entry)]
 }
 
 function judgeSource(graph: LoadedGraph, { source, body }: VerifiedEntry): Finding[] {
@@ -107,20 +118,21 @@ function judgeEnvelope(trust: Trust, entry: VerifiedEntry, facts: EnvelopeFacts)
       finding('HS3002', `the envelope's id ${facts.id} belongs to another stream`, { cid }),
     )
   }
+  return [
+    ...findings,
+    ...judgeMaker(trust, entry, `created_by ${facts.createdBy}`, facts.createdBy),
+  ]
+}
+
+/** @param said - What the document says of its maker. */
+function judgeMaker(trust: Trust, entry: VerifiedEntry, said: string, maker: string): Finding[] {
+  const { cid, author } = entry
   if (entry.witness) {
-    findings.push(
-      finding(
-        'HS3015',
-        `${entry.author} vouches for the bytes; that ${facts.createdBy} made them is not claimed`,
-        { cid },
-      ),
-    )
-  } else if (isKnown(trust, entry) && !trust.isNameOf(entry.author, facts.createdBy)) {
-    findings.push(
-      finding('HS2007', `created_by ${facts.createdBy} is no name of ${entry.author}`, { cid }),
-    )
+    const message = `${author} vouches for the bytes; that ${bounded(maker)} made them is not claimed`
+    return [finding('HS3015', message, { cid })]
   }
-  return findings
+  if (!isKnown(trust, entry) || trust.isNameOf(author, maker)) return []
+  return [finding('HS2007', `${said} is no name of ${author}`, { cid })]
 }
 
 function judgeChain(graph: LoadedGraph, entry: VerifiedEntry): Finding[] {

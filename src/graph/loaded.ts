@@ -8,6 +8,10 @@ export type BodyFacts =
   | { readonly kind: 'envelope'; readonly facts: EnvelopeFacts }
   | { readonly kind: 'roster'; readonly version: number }
   | CertificateFacts
+  /** The agent of the markers. */
+  | { readonly kind: 'turn'; readonly agent: string }
+  /** The entry of the last turn. */
+  | { readonly kind: 'relay'; readonly head: CidText | undefined }
   | { readonly kind: 'other'; readonly fault?: string }
 
 /** Whom a certificate names, and the entries that it judged. */

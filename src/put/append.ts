@@ -96,7 +96,7 @@ function tryAppend(context: Context, draft: Draft, signer: Signer): Unread | Beg
   if (tips instanceof Unread) return tips
   assertLinks(plan)
   const { entry, block } = seal(
-    { ...payloadOf(context, draft, signer), ...plan, ...chain(tips) },
+    { ...payloadOf(context, draft, signer), ...plan, ...chainAfter(tips) },
     signer,
   )
   const written = context.db.commit({
@@ -151,7 +151,8 @@ function planPlain(context: Context, draft: Draft): Plan | Unread {
   return same === undefined ? { parents, shallow: [], refs: [...draft.refs].sort() } : { same }
 }
 
-function chain(tips: readonly Entry[]): {
+/** Returns where an entry stands in its signer's chain, behind the tips that the store holds. */
+export function chainAfter(tips: readonly Entry[]): {
   readonly prev: readonly CidText[]
   readonly seq: number
 } {

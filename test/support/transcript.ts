@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, truncate } from 'node:fs/promises'
+import { cp, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Io } from '../../src/cli/io.ts'
 import { main } from '../../src/cli/program.ts'
@@ -75,7 +75,7 @@ export function isShown(printed: string, shown: readonly string[]): boolean {
 
 /**
  * Runs one command: `hstore …` in process, `name=$(hstore …)` to keep what it prints on stdout, and as much of a shell
- * as walk-throughs need (`cd`, `cp -r`, `cat`, `truncate -s`, `export`). `$name` is replaced, `#` begins a comment.
+ * as walk-throughs need (`cd`, `cp -r`, `cat`, `cmp`, `sed -i s/a/b/`, `truncate -s`, `export`). `$name` is replaced, `#` begins a comment.
  */
 export async function runCommand(shell: Shell, command: string): Promise<Ran> {
   const assigned = /^([a-z_]+)=\$\((.*)\)$/.exec(command)
@@ -139,6 +139,21 @@ const builtIns: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
     async ({ env }, _io, [word = '']) => {
       const [name = '', value = ''] = word.split('=')
       env[name] = value
+    },
+  ],
+  [
+    'cmp',
+    async (shell, io, [a, b]) => {
+      const [one, other] = [await readFile(at(shell, a)), await readFile(at(shell, b))]
+      if (!one.equals(other)) await io.out(`${a} ${b} differ\n`)
+    },
+  ],
+  [
+    'sed',
+    async (shell, _io, [, script = '', file]) => {
+      const [, from = '', to = ''] = script.split('/')
+      const text = await readFile(at(shell, file), 'utf8')
+      await writeFile(at(shell, file), text.replace(from, to))
     },
   ],
   ['truncate', (shell, _io, [, size, file]) => truncateAll(at(shell, file), Number(size))],

@@ -1,22 +1,16 @@
-import { stat } from 'node:fs/promises'
-import path from 'node:path'
 import type { PeekedTurn } from '../../contracts/turns/peek.ts'
 import { peekTurn } from '../../contracts/turns/peek.ts'
 import type { TurnFinding } from '../../contracts/turns/rules.ts'
-import type { RelayFile, TurnReport } from '../../contracts/turns/validate.ts'
+import type { TurnReport } from '../../contracts/turns/validate.ts'
 import { validateTurns } from '../../contracts/turns/validate.ts'
-import { HandoffError } from '../../errors.ts'
 import type { Severity } from '../../rules/rule.ts'
 import { exits } from '../exit-codes.ts'
-import { readInput } from '../input.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { Verb } from '../program.ts'
+import { readArchive, readRelayFile, relayName } from '../relay-files.ts'
 import { escaped, jsonLine, plain } from '../render.ts'
 
-const relayName = 'M8SHIFT.md'
-const archiveName = 'M8SHIFT.archive.md'
-const maxBytes = 32 * 1024 * 1024
 /** How many findings are printed in one piece. */
 const atOnce = 1000
 const severities: readonly string[] = ['info', 'warning', 'error']
@@ -45,32 +39,6 @@ export const turnPeek: Verb = async (io, [agent = ''], options) => {
   else if (peeked.turn === null) await io.out(`(no handoff addressed to ${agent} yet)\n`)
   else await io.out(turnText(peeked.turn))
   return peeked.ready ? exits.ok : exits.pending
-}
-
-/** What can't be read ends as upstream ends: with 1. */
-async function readRelayFile(io: Io, name: string): Promise<RelayFile> {
-  const details = { path: name }
-  const bytes = await readInput(io, name).catch((cause: unknown) => {
-    const isUnread = cause instanceof HandoffError && cause.code === 'HSTORE_INPUT_UNREADABLE'
-    if (!isUnread) throw cause
-    throw new HandoffError('HSTORE_RELAY_INVALID', cause.message, { cause, details })
-  })
-  if (bytes.length <= maxBytes) return { bytes, name }
-  throw new HandoffError('HSTORE_RELAY_INVALID', `${name}: is more than 32 MiB`, { details })
-}
-
-/** With `--all`, the archive beside the relay, where there is one; a named one has to be there. */
-async function readArchive(
-  io: Io,
-  relay: string,
-  named: string | undefined,
-  isWanted: boolean,
-): Promise<RelayFile | undefined> {
-  if (named !== undefined) return readRelayFile(io, named)
-  if (!isWanted) return undefined
-  const beside = relay === '-' ? archiveName : path.join(path.dirname(relay), archiveName)
-  const found = await stat(path.resolve(io.cwd, beside)).catch(() => undefined)
-  return found === undefined || found.size === 0 ? undefined : readRelayFile(io, beside)
 }
 
 /** One object on one line; a relay may hold more findings than one text can. */

@@ -25,12 +25,12 @@ const looseField =
 /**
  * Returns what M8Shift passes over in silence in a relay and its archive, at most 100 of each kind and file.
  *
- * @param roster - Who takes turns, as the LOCK block says.
+ * @param roster - Who takes turns, as the LOCK block says; undefined where it says nothing that counts.
  */
 export function findOddities(
   living: NamedRelay,
   archive: NamedRelay | undefined,
-  roster: readonly string[],
+  roster: readonly string[] | undefined,
 ): Finding[] {
   const numbers = numberOddities(living.relay.turns, archive?.relay.turns ?? [])
   return [
@@ -40,7 +40,9 @@ export function findOddities(
     ...asFindings(living.path, [
       ...fileOddities(living.relay),
       ...numbers.living,
-      ...living.relay.turns.flatMap((placed) => strangers(placed, roster)),
+      ...(roster === undefined
+        ? []
+        : living.relay.turns.flatMap((placed) => strangers(placed, roster))),
     ]),
   ]
 }

@@ -1,6 +1,8 @@
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { joinSegments, readRelay } from '../../../src/contracts/turns/markdown.ts'
+import { makeTempFolder } from '../../support/temp-folder.ts'
+import { makeRelayStore } from './relay-store.ts'
 import type { ExpectedContract } from './run-case.ts'
 import { readCaseFile, readExpected, runTurn, sha256, turnsOf, verdictOf } from './run-case.ts'
 import type { TurnReport } from '../../../src/contracts/turns/validate.ts'
@@ -29,6 +31,25 @@ export function describeTurnCase(folder: string): void {
         expect(keysOf(turnsOf(bytes))).toEqual(keysOf(turns!))
         expect(sha256(joinSegments(readRelay(bytes).segments))).toBe(sha256(bytes))
       }
+    })
+
+    it('comes back out of a store, and goes in once', async () => {
+      await using store = await makeRelayStore(await makeTempFolder())
+      const files = {
+        living: { bytes: living, name: 'M8SHIFT.md' },
+        archive: archive && { bytes: archive, name: 'M8SHIFT.archive.md' },
+      }
+      const report = await store.turns.import('relay', files)
+      const turns = (expected.turns?.length ?? 0) + (expected.archive_turns?.length ?? 0)
+      if (expected.turns !== null) expect(report).toMatchObject({ turns, added: turns, new: true })
+      const given = await store.turns.export('relay')
+      expect(sha256(given.living)).toBe(sha256(living))
+      expect(given.archive && sha256(given.archive)).toBe(archive && sha256(archive))
+      const again = await store.turns.import('relay', files)
+      expect(again).toMatchObject({ cid: report.cid, head: report.head, added: 0, new: false })
+      expect((await store.verify()).findings.map(({ code }) => code)).toEqual(
+        Array.from({ length: report.witnessed }, () => 'HS3015'),
+      )
     })
 
     it('gives the verdict', () => expectContract(expected.contract, ['--all']))

@@ -1,0 +1,37 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { RelayFile } from '../contracts/turns/validate.ts'
+import { HandoffError } from '../errors.ts'
+import { readInput } from './input.ts'
+import type { Io } from './io.ts'
+
+/** What M8Shift calls a relay. */
+export const relayName = 'M8SHIFT.md'
+const archiveName = 'M8SHIFT.archive.md'
+const maxBytes = 32 * 1024 * 1024
+
+/** Returns a relay's file; what can't be read ends as upstream ends: with 1. */
+export async function readRelayFile(io: Io, name: string): Promise<RelayFile> {
+  const details = { path: name }
+  const bytes = await readInput(io, name).catch((cause: unknown) => {
+    const isUnread = cause instanceof HandoffError && cause.code === 'HSTORE_INPUT_UNREADABLE'
+    if (!isUnread) throw cause
+    throw new HandoffError('HSTORE_RELAY_INVALID', cause.message, { cause, details })
+  })
+  if (bytes.length <= maxBytes) return { bytes, name }
+  throw new HandoffError('HSTORE_RELAY_INVALID', `${name}: is more than 32 MiB`, { details })
+}
+
+/** Returns the archive that is named, which has to be there, or where it is wanted the one beside the relay, if any. */
+export async function readArchive(
+  io: Io,
+  relay: string,
+  named: string | undefined,
+  isWanted: boolean,
+): Promise<RelayFile | undefined> {
+  if (named !== undefined) return readRelayFile(io, named)
+  if (!isWanted) return undefined
+  const beside = relay === '-' ? archiveName : path.join(path.dirname(relay), archiveName)
+  const found = await stat(path.resolve(io.cwd, beside)).catch(() => undefined)
+  return found === undefined || found.size === 0 ? undefined : readRelayFile(io, beside)
+}

@@ -1,0 +1,41 @@
+import type { CidText } from '../../store/cid-text.ts'
+import type { Context } from '../context.ts'
+import { fileOfParts } from '../contracts/turns/relay-parts.ts'
+import { HandoffError } from '../errors.ts'
+import { quoted } from '../kernel/shown.ts'
+import { findNote, readChain, streamOf } from './state.ts'
+
+/** A relay's files, as they were at the last import. */
+export interface ExportedRelay {
+  /** The entry of the note on them. */
+  readonly cid: CidText
+  readonly living: Uint8Array
+  /** Undefined where there was none. */
+  readonly archive: Uint8Array | undefined
+}
+
+/**
+ * Returns a relay's files, byte for byte.
+ *
+ * @throws {HandoffError} `HSTORE_REF_NOT_FOUND` for a relay that the store does not hold; what `readChain` throws.
+ */
+export async function exportRelay(context: Context, relay: string): Promise<ExportedRelay> {
+  const note = await findNote(context, streamOf(relay))
+  if (note === undefined) throw unknownRelay(relay)
+  const chain = await readChain(context, note.head)
+  if (chain.length !== note.turns) {
+    const message = `${note.cid} is no entry of a relay: it counts ${note.turns} turns, there are ${chain.length}`
+    throw new HandoffError('HSTORE_ENTRY_INVALID', message, { details: { cid: note.cid } })
+  }
+  const textOf = (place: number): string => chain[place]!.turn.text
+  return {
+    cid: note.cid,
+    living: fileOfParts(note.living, textOf),
+    archive: note.archive && fileOfParts(note.archive, textOf),
+  }
+}
+
+function unknownRelay(relay: string): HandoffError {
+  const message = `${quoted(relay)}: no relay of that name is in the store; hstore turn import takes one in`
+  return new HandoffError('HSTORE_REF_NOT_FOUND', message, { details: { ref: `m8:${relay}` } })
+}

@@ -1,0 +1,132 @@
+import { decodeForm } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { tipPrefix } from '../../store/keyspace.ts'
+import type { Context } from '../context.ts'
+import { getEntry } from '../context.ts'
+import type { RelayNote } from '../contracts/turns/relay-body.ts'
+import { findRelayNote } from '../contracts/turns/relay-body.ts'
+import { findTurn } from '../contracts/turns/turn-body.ts'
+import type { Turn } from '../contracts/turns/turn.ts'
+import type { VerifiedEntry } from '../entry/entry.ts'
+import { isStream } from '../entry/text.ts'
+import { HandoffError } from '../errors.ts'
+import { headsOf } from '../graph/ref.ts'
+import { quoted } from '../kernel/shown.ts'
+
+/** A turn in the graph. */
+export interface ChainedTurn {
+  readonly entry: VerifiedEntry
+  readonly turn: Turn
+}
+
+/** What a relay's files were, and the entry that says so. */
+export interface StatedNote extends RelayNote {
+  readonly cid: CidText
+}
+
+/** How a relay stands in the store. */
+export interface RelayState {
+  readonly stream: string
+  /** First turn first. */
+  readonly chain: readonly ChainedTurn[]
+  /** The latest; undefined for a relay that the store does not know. */
+  readonly note: StatedNote | undefined
+}
+
+const atOnce = 256
+
+/** Returns the stream of a relay; throws `HSTORE_USAGE` for a name that can't name one. */
+export function streamOf(relay: string): string {
+  const stream = `m8:${relay}`
+  if (isStream(stream)) return stream
+  const why = 'a relay has a name of 1 to 1024 bytes without control characters'
+  throw new HandoffError('HSTORE_USAGE', `${quoted(relay)}: ${why}`)
+}
+
+/**
+ * Returns how a relay stands: its turns down from the one head, and the latest note.
+ *
+ * @throws {HandoffError} `HSTORE_HEADS_MOVED` when the relay has several heads; `HSTORE_ENTRY_INVALID` where its turns
+ * form no chain.
+ */
+export async function readState(context: Context, relay: string): Promise<RelayState> {
+  const stream = streamOf(relay)
+  const heads = await headsOf(context, stream)
+  const [head] = heads
+  if (heads.length > 1) {
+    const cids = heads.map(({ cid }) => cid)
+    throw new HandoffError(
+      'HSTORE_HEADS_MOVED',
+      `the relay ${quoted(relay)} has ${heads.length} heads (${cids.join(', ')}): nothing is added until one follows the others`,
+      { details: { heads: cids } },
+    )
+  }
+  const note = await findNote(context, stream)
+  return { stream, chain: await readChain(context, head?.cid), note }
+}
+
+/** Returns the latest valid note of a stream. */
+export async function findNote(context: Context, stream: string): Promise<StatedNote | undefined> {
+  const notes: StatedNote[] = []
+  await context.db.settled()
+  for await (const { values } of context.db.rows('tips', tipPrefix(stream))) {
+    for (const cid of values) {
+      const found = await noteBehind(context, stream, cid as CidText)
+      if (found !== undefined) notes.push(found)
+    }
+  }
+  return notes.sort((a, b) => b.version - a.version || (a.cid < b.cid ? -1 : 1))[0]
+}
+
+/** A signer's own chain leads to its last note. */
+async function noteBehind(
+  context: Context,
+  stream: string,
+  tip: CidText,
+): Promise<StatedNote | undefined> {
+  const seen = new Set([tip])
+  for (const cid of seen) {
+    const entry = await getEntry(context, cid)
+    const isNote = entry.kind === 'relay' && entry.stream === stream
+    if (isNote && context.trust.standingOf(entry).standing === 'valid') {
+      const note = findRelayNote(decodeForm(await context.db.get(entry.body)).form)
+      if (note === undefined) throw broken(cid, 'its body is no relay note')
+      if (note.head !== entry.refs[0]) throw broken(cid, 'its body names another head')
+      return { ...note, cid }
+    }
+    for (const before of entry.prev) seen.add(before)
+  }
+  return undefined
+}
+
+/** Returns the turns down from a head, first turn first; throws `HSTORE_ENTRY_INVALID` where they form no chain. */
+export async function readChain(
+  context: Context,
+  head: CidText | undefined,
+): Promise<readonly ChainedTurn[]> {
+  const entries: VerifiedEntry[] = []
+  for (let cid = head; cid !== undefined; cid = entries.at(-1)?.parents[0]) {
+    const entry = await getEntry(context, cid)
+    if (entry.kind !== 'turn') throw broken(cid, 'it is no turn')
+    if (entry.parents.length > 1) throw broken(cid, 'it follows two turns')
+    entries.push(entry)
+  }
+  entries.reverse()
+  const chain: ChainedTurn[] = []
+  for (let at = 0; at < entries.length; at += atOnce) {
+    const part = entries.slice(at, at + atOnce)
+    const bodies = await Promise.all(part.map(({ body }) => context.db.get(body)))
+    for (const [i, entry] of part.entries()) {
+      const turn = findTurn(decodeForm(bodies[i]!).form)
+      if (turn === undefined) throw broken(entry.cid, 'its body is no turn')
+      chain.push({ entry, turn })
+    }
+  }
+  return chain
+}
+
+function broken(cid: CidText, why: string): HandoffError {
+  return new HandoffError('HSTORE_ENTRY_INVALID', `${cid} is no entry of a relay: ${why}`, {
+    details: { cid },
+  })
+}

@@ -1,0 +1,53 @@
+import type { Context } from '../context.ts'
+import { assertArgument, assertBytes } from '../kernel/errors.ts'
+import type { Putter } from '../put/put-queue.ts'
+import type { ExportedRelay } from './export.ts'
+import { exportRelay } from './export.ts'
+import type { ImportReport, RelayFiles } from './import.ts'
+import { importRelay } from './import.ts'
+
+/** The relays of a store. What changes one goes one after the other, so that none is built on what another changes. */
+export class Turns {
+  readonly #find: () => Promise<Putter>
+  readonly #open: () => Promise<Context>
+  #last: Promise<unknown> = Promise.resolve()
+
+  /**
+   * @param find - Unlocks the key and opens the store, in this order.
+   * @param open - Opens the store.
+   */
+  constructor(find: () => Promise<Putter>, open: () => Promise<Context>) {
+    this.#find = find
+    this.#open = open
+  }
+
+  /** Takes a relay's files in as what is called `relay` in the store; throws what `importRelay` throws. */
+  async import(relay: string, files: RelayFiles): Promise<ImportReport> {
+    assertArgument('relay', relay, 'string')
+    assertArgument('files', files, 'object')
+    for (const [name, file] of Object.entries(files)) {
+      if (file !== undefined) assertBytes(`files.${name}.bytes`, file.bytes)
+    }
+    return this.#inTurn(async () => {
+      const { context, ...author } = await this.#find()
+      return importRelay(context, relay, files, author)
+    })
+  }
+
+  /** Returns a relay's files as they were at the last import; throws what `exportRelay` throws. */
+  async export(relay: string): Promise<ExportedRelay> {
+    assertArgument('relay', relay, 'string')
+    return exportRelay(await this.#open(), relay)
+  }
+
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    await this.#last
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+}
