@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { equalBytes } from '../src/kernel/bytes.ts'
 import { whyOf } from '../src/kernel/errno.ts'
 import { makeFolder } from '../src/kernel/files.ts'
+import { forgetTemporary, noteTemporary } from '../src/kernel/temporaries.ts'
 import { privateKeyOf, publicKeyOf } from './ed25519.ts'
 import { KeyError } from './errors.ts'
 import { formatOpenSSHPublicKey, parseOpenSSHPublicKey } from './openssh-public.ts'
@@ -223,6 +224,7 @@ async function writeThrough(
   place: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const temporary = join(folder, `.new-${randomBytes(8).toString('hex')}`)
+  noteTemporary(temporary)
   try {
     const file = await open(temporary, 'wx', mode)
     try {
@@ -234,6 +236,7 @@ async function writeThrough(
     await place(temporary)
   } finally {
     await unlink(temporary).catch(() => {})
+    forgetTemporary(temporary)
   }
   await syncFolder(folder)
 }

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { HandoffError } from './errors.ts'
 import { whyUnwritten } from './kernel/errno.ts'
 import { makeFolder } from './kernel/files.ts'
+import { forgetTemporary, noteTemporary } from './kernel/temporaries.ts'
 
 /** Writes a file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync. */
 export async function writeDurably(
@@ -35,6 +36,7 @@ async function placeFile(
   place: (temporary: string, file: string) => Promise<void>,
 ): Promise<void> {
   const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
+  noteTemporary(temporary)
   try {
     const handle = await open(temporary, 'wx', mode)
     try {
@@ -47,6 +49,8 @@ async function placeFile(
   } catch (error) {
     await unlink(temporary).catch(() => undefined)
     throw unwritable(file, error)
+  } finally {
+    forgetTemporary(temporary)
   }
   const handle = await open(path.dirname(file), 'r')
   try {

@@ -5,6 +5,7 @@ import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { asBytes } from '../src/kernel/bytes.ts'
 import { makeFolder } from '../src/kernel/files.ts'
+import { forgetTemporary, noteTemporary } from '../src/kernel/temporaries.ts'
 import { artifactPath } from './artifacts.ts'
 import type { CidText } from './cid-text.ts'
 import { cidTextOf, cidTextOfDigest } from './cid-text.ts'
@@ -131,6 +132,7 @@ async function stageLarge(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<StagedArtifact> {
   const path = join(directory, 'tmp', randomUUID())
+  noteTemporary(path)
   try {
     const cid = await writeTemporary(path, chunks)
     let published: Promise<void> | undefined
@@ -138,13 +140,19 @@ async function stageLarge(
       cid,
       sizeBytes,
       publish: () => (published ??= publishFile(directory, path, cid)),
-      discard: () => rm(path, { force: true }),
+      discard: () => removeStaged(path),
     }
   } catch (error) {
     // The reason counts, not that its leavings could not be removed.
-    await rm(path, { force: true }).catch(() => undefined)
+    await removeStaged(path).catch(() => undefined)
     throw storeErrorOf(error, directory)
   }
+}
+
+/** Does nothing where the file was published. */
+async function removeStaged(path: string): Promise<void> {
+  await rm(path, { force: true })
+  forgetTemporary(path)
 }
 
 /** Writes the bytes to a new file that nobody may write again, syncs it and returns their CID. */

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { chmod, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -14,6 +15,7 @@ import { HandoffError } from '../errors.ts'
 import { whyUnwritten } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { makeFolder } from '../kernel/files.ts'
+import { forgetTemporary, noteTemporary } from '../kernel/temporaries.ts'
 import { readRow } from '../graph/index-row.ts'
 import { readEnvelope } from './contract.ts'
 import { storedFiles } from './stored-files.ts'
@@ -78,14 +80,18 @@ async function assertFree(folder: string): Promise<void> {
 async function inPlaceOf(folder: string, fill: (fresh: string) => Promise<void>): Promise<void> {
   const target = path.resolve(folder)
   await makeFolder(path.dirname(target))
-  const fresh = await mkdtemp(`${target}.`)
+  const fresh = `${target}.${randomUUID()}`
+  noteTemporary(fresh)
   try {
+    await mkdir(fresh, { mode: 0o700 })
     await fill(fresh)
     await chmod(fresh, 0o755)
     await rename(fresh, target) // over an empty folder, or where none is
   } catch (error) {
     await rm(fresh, { recursive: true, force: true })
     throw error
+  } finally {
+    forgetTemporary(fresh)
   }
 }
 

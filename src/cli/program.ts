@@ -4,6 +4,7 @@ import { exitOf, exits } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
 import { escaped, plain } from './render.ts'
+import { cleanUpOnSignals } from './signals.ts'
 import type { VerbSpec } from './verb-table.ts'
 import { globalOptions, programSummary, verbs } from './verb-table.ts'
 import { version } from './version.ts'
@@ -29,6 +30,7 @@ export type Verb = (
 /** Runs the command line of this process and sets its exit code. */
 export async function run(): Promise<void> {
   const { processIo } = await import('./process-io.ts')
+  cleanUpOnSignals()
   process.exitCode = await main(process.argv.slice(2), processIo())
 }
 

@@ -3,6 +3,7 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Finding } from '../../rules/rule.ts'
 import { makeFolder } from '../../kernel/files.ts'
+import { forgetTemporary, noteTemporary } from '../../kernel/temporaries.ts'
 import { HandoffError } from '../../errors.ts'
 import type { HandoffMetrics } from './document.ts'
 import type { HandoffJudgement, VerifiedInput } from './handoff.ts'
@@ -133,6 +134,7 @@ async function identify(file: string): Promise<string | undefined> {
 
 async function writeWhole(target: string, text: string): Promise<void> {
   const temporary = `${target}.${randomUUID()}.tmp`
+  noteTemporary(temporary)
   try {
     await using handle = await open(temporary, 'wx')
     await handle.writeFile(text)
@@ -141,6 +143,8 @@ async function writeWhole(target: string, text: string): Promise<void> {
   } catch (error) {
     await rm(temporary, { force: true })
     throw error
+  } finally {
+    forgetTemporary(temporary)
   }
 }
 
