@@ -1,4 +1,3 @@
-import path from 'node:path'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
 import { layOut, givenBytes } from './bundle/lay-out.ts'
@@ -28,7 +27,7 @@ import { resume } from './resume/resume.ts'
 import { Turns } from './relay/turns.ts'
 import { addToRoster } from './roster-add.ts'
 import type { StoreConfig } from './store-folder.ts'
-import { findStoreFolder, isStore, readConfig } from './store-folder.ts'
+import { folderOf, readConfig } from './store-folder.ts'
 import type { Found } from './get.ts'
 import { entryBlock, getDocument } from './get.ts'
 import type { Shown } from './show.ts'
@@ -74,13 +73,6 @@ export async function fsckStore(
   assertArgument('options', options, 'object')
   const { waitMs = 30_000, rebuild = false, forgetLost = false } = options
   return fsck({ folder: await folderOf(options), waitMs, rebuild, forgetLost })
-}
-
-async function folderOf({ store, cwd }: Pick<OpenStoreOptions, 'cwd' | 'store'>): Promise<string> {
-  if (store === undefined) return findStoreFolder(cwd ?? '.')
-  const folder = path.resolve(cwd ?? '.', store)
-  const inner = path.join(folder, '.hstore')
-  return !(await isStore(folder)) && (await isStore(inner)) ? inner : folder
 }
 
 /** An open store; every verb is a method. All throw what `openContext` throws at the first call. */

@@ -116,3 +116,17 @@ async function refuseForeign(folder: string): Promise<void> {
 function unreadable(file: string, cause: unknown): HandoffError {
   return new HandoffError('HSTORE_INPUT_UNREADABLE', `${file}: ${whyOf(cause)}`, { cause })
 }
+
+/** Returns the folder of the store that is named, or of the nearest one upward; throws what `findStoreFolder` throws. */
+export async function folderOf({
+  store,
+  cwd,
+}: {
+  readonly store?: string | undefined
+  readonly cwd?: string | undefined
+}): Promise<string> {
+  if (store === undefined) return findStoreFolder(cwd ?? '.')
+  const folder = path.resolve(cwd ?? '.', store)
+  const inner = path.join(folder, '.hstore')
+  return !(await isStore(folder)) && (await isStore(inner)) ? inner : folder
+}
