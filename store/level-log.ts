@@ -1,3 +1,5 @@
+import { crc32c, maskedCrc } from './crc32c.ts'
+
 /*
  * The form that LevelDB gives its logs and its MANIFEST: pieces that never cross a block of 32 KiB, each with a masked
  * CRC-32C (4 bytes), a length (2) and a type (1), then its bytes. A record is one piece of type 1, or one of type 2, any
@@ -62,7 +64,7 @@ function findEnd(log: Uint8Array, at: number): number | undefined {
   const type = log[at + 6] ?? 0
   const isOdd = type < whole || type > last || end > log.length
   if (isOdd || (at % blockBytes) + (end - at) > blockBytes) return undefined
-  return masked(crc32c(log.subarray(at + 6, end))) === view.getUint32(0, true) ? end : undefined
+  return maskedCrc(crc32c(log, at + 6, end)) === view.getUint32(0, true) ? end : undefined
 }
 
 /** Whether the file ends before the piece does. */
@@ -70,21 +72,4 @@ function isCut(log: Uint8Array, at: number): boolean {
   if (at + headerBytes > log.length) return true
   const length = (log[at + 4] ?? 0) + 256 * (log[at + 5] ?? 0)
   return at + headerBytes + length > log.length
-}
-
-function masked(crc: number): number {
-  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
-}
-
-// Castagnoli's polynomial, bits reversed.
-const table: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1
-  return crc >>> 0
-})
-
-function crc32c(bytes: Uint8Array): number {
-  let crc = 0xffffffff
-  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ table[(crc ^ bytes[i]!) & 255]!
-  return ~crc >>> 0
 }

@@ -28,6 +28,7 @@ import { LevelBlockStore } from './level-block-store.ts'
 import { storeErrorOf } from './level-errors.ts'
 import type { Place } from './place.ts'
 import { findPlace, replacedDatabases } from './place.ts'
+import { copyTable } from './table-copy.ts'
 import { assertWait, waitForDatabase } from './wait.ts'
 
 /** What could be read of a database, whatever state it is in. */
@@ -178,19 +179,28 @@ async function salvageFolder(
   if (names.length === 0) return
   await gatherFiles(source, work, false)
   if ((await tryLevel(work, 'repair')) === undefined) {
-    for (const [name, why] of await readRepairLog(work)) {
-      if (names.includes(name)) finds.damaged.push({ path: join(source, name), why })
+    // read first: LevelDB begins another log each time that it opens
+    const faults = await readRepairLog(work)
+    await copyRows(work, db, finds)
+    for (const [name, why] of faults) {
+      if (names.includes(name)) await salvageFile(join(source, name), why, db, finds)
     }
-    return copyRows(work, db, finds)
+    return
   }
   for (const name of names) {
     const alone = `${work}-${name}`
     await mkdir(alone, { mode: 0o700 })
     await linkOrCopy(join(source, name), join(alone, name))
     const fault = (await tryLevel(alone, 'repair')) ?? (await readRepairLog(alone)).get(name)
-    if (fault !== undefined) finds.damaged.push({ path: join(source, name), why: fault })
     if ((await tryLevel(alone, 'read')) === undefined) await copyRows(alone, db, finds)
+    if (fault !== undefined) await salvageFile(join(source, name), fault, db, finds)
   }
+}
+
+/** Reads of a file what LevelDB left out: it gives up a table where one part of it is damaged. */
+async function salvageFile(path: string, why: string, db: Database, finds: Finds): Promise<void> {
+  finds.damaged.push({ path, why })
+  if (!path.endsWith('.log')) await copyTable(path, db, finds.named)
 }
 
 async function copyRows(folder: string, db: Database, finds: Finds): Promise<void> {

@@ -1,10 +1,14 @@
 import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { asBuffer } from '../../src/kernel/bytes.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
+import { HashedBlock } from '../../store/block.ts'
+import type { RowChange } from '../../store/commit.ts'
 import { openDatabase } from '../../store/database.ts'
 import { findDatabaseFault, rebuildDatabase } from '../../store/rebuild.ts'
+import { bytesOf } from '../support/envelope.ts'
 import { startStoreProcess } from '../support/store-processes.ts'
 import { makeTempFolder } from '../support/temp-folder.ts'
 
@@ -52,7 +56,7 @@ describe('rebuildDatabase', () => {
     ['CURRENT', 'cut', 12],
     ['CURRENT', 'emptied', 12],
     ['CURRENT', 'zeroed', 12],
-    ['.ldb', 'cut', 6],
+    ['.ldb', 'cut', 8],
     ['.ldb', 'emptied', 6],
     ['.ldb', 'zeroed', 6],
     ['.log', 'emptied', 6],
@@ -91,6 +95,52 @@ describe('rebuildDatabase', () => {
     })
     expect(kept).toBe(join(directory, 'damaged-1'))
     expect(await heldIn(directory)).toEqual(all.slice(0, -1))
+  })
+
+  it('of a table without its last 48 bytes brings back every block', async () => {
+    const directory = await makeStore()
+    const file = await fileOf(directory, '.ldb')
+    await truncate(file, (await readFile(file)).length - 48)
+    await rebuildDatabase(directory, 0, async ({ damaged }) => {
+      expect(damaged.map(({ path }) => path)).toEqual([file])
+      return { entries: [], lost: [] }
+    })
+    expect(await heldIn(directory)).toEqual(all)
+  })
+
+  it('of a table that was cut to half brings back every block before the cut', async () => {
+    const directory = join(await makeTempFolder(), '.hstore')
+    const bytes = Array.from({ length: 8 }, (_, i) => bytesOf(`${i}`, 10_000))
+    const many = bytes.map((some) => HashedBlock.of(some, 'raw'))
+    await using database = await openDatabase(directory, { waitMs: 0, create: true })
+    const rows = many.slice(0, 2).flatMap(({ cid }): RowChange[] => [
+      { index: 'collected', key: cid, values: [] },
+      { index: 'made', key: cid, values: [`proof of ${cid}`] },
+    ])
+    await database.commit({ blocks: many, rows })
+    await database.close()
+    // the next opening makes a table of the log
+    await (await openDatabase(directory, oneTry)).close()
+    const file = await fileOf(directory, '.ldb')
+    const table = await readFile(file)
+    await truncate(file, table.length >> 1)
+    const cut = many.filter(
+      ({ bytes: some }) => !table.subarray(0, table.length >> 1).includes(asBuffer(some)),
+    )
+    await rebuildDatabase(directory, 0, async ({ db, damaged }) => {
+      expect(damaged.map(({ path }) => path)).toContain(file)
+      const reads = await db.getMany(many.map(({ cid }) => cid))
+      const lost = many.filter((_, i) => reads[i]?.state !== 'ok')
+      expect(lost).toEqual(cut)
+      expect(cut).toHaveLength(4)
+      return undefined
+    })
+    await truncate(file, 0)
+    await writeFile(file, table.subarray(0, -48))
+    await rebuildDatabase(directory, 0, async ({ db }) => {
+      for (const { index, key, values } of rows) expect(db.readRow(index, key)).toEqual(values)
+      return undefined
+    })
   })
 
   it('changes nothing where it is not to be taken', async () => {
