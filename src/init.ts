@@ -1,5 +1,6 @@
 import { quoted } from './kernel/shown.ts'
 import { randomBytes } from 'node:crypto'
+import { keyPath } from '../keys/key-ring.ts'
 import type { Signer } from '../keys/signer.ts'
 import { encodeForm } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
@@ -169,14 +170,23 @@ export function assertReadable(roster: Roster): void {
   }
 }
 
-/** Throws `HSTORE_USAGE` when `agent` can't be an agent's id. */
+/** Throws `HSTORE_USAGE` when `agent` can't be a new agent's id, or no key file can be named after it. */
 export function assertAgent(agent: string): void {
-  if (!isAgentId(agent))
-    throw new HandoffError(
-      'HSTORE_USAGE',
-      `${quoted(String(agent))} is no agent id: 1 to 1024 bytes without control characters`,
-    )
+  if (!isAgentId(agent) || agent.includes(notUtf8)) {
+    const why = String(agent).includes(notUtf8)
+      ? 'it holds U+FFFD, which stands for bytes that are no UTF-8'
+      : '1 to 1024 bytes without control characters'
+    throw new HandoffError('HSTORE_USAGE', `${quoted(String(agent))} is no agent id: ${why}`)
+  }
+  try {
+    keyPath('', agent)
+  } catch (cause) {
+    throw new HandoffError('HSTORE_USAGE', (cause as Error).message, { cause })
+  }
 }
+
+/** What decoders put for bytes that they can't read: two ids that differ in bytes would be one. */
+const notUtf8 = '\u{fffd}'
 
 async function assertNoStore(folder: string): Promise<void> {
   if (!(await hasConfig(folder))) return

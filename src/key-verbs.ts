@@ -66,6 +66,7 @@ export async function importKey(
   ask: Passphrase = passphrase,
 ): Promise<KeyReport> {
   assertDoor(keys, agent)
+  assertAgent(agent)
   await assertNone(keys, agent)
   const { key, opened } = await unlock(bytes, passphrase)
   const { seed, comment } = key

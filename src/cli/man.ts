@@ -61,8 +61,9 @@ function verbPage(spec: VerbSpec, source: ManSource): string {
     title(`hstore-${name}`, source),
     section('NAME', text(`hstore-${name} - ${lowered(summary)}`)),
     section('SYNOPSIS', ...(verbs.length === 0 ? [synopsis(words, spec)] : lines(words, verbs))),
-    section('DESCRIPTION', paragraphs([`${summary}.`, ...(spec.more ?? [])])),
-    rows(spec) === '' ? '' : section('OPTIONS', rows(spec)),
+    section('DESCRIPTION', paragraphs([`${summary}.`, ...(spec.more ?? []), ...refsOf(spec)])),
+    listed('ARGUMENTS', argumentItems(spec)),
+    listed('OPTIONS', optionItems(spec)),
     verbs.length === 0 ? '' : section('VERBS', ...verbs.map((child) => subsection(words, child))),
     section('GLOBAL OPTIONS', ...source.globalOptions.map(optionItem)),
     section('EXIT STATUS', ...exitMeanings.map(termItem)),
@@ -85,7 +86,11 @@ function lines(words: string, verbs: readonly VerbSpec[]): readonly string[] {
 }
 
 function subsection(words: string, spec: VerbSpec): string {
-  const body = [paragraphs([`${spec.summary}.`, ...(spec.more ?? [])]), rows(spec)]
+  const body = [
+    paragraphs([`${spec.summary}.`, ...(spec.more ?? [])]),
+    ...argumentItems(spec),
+    ...optionItems(spec),
+  ]
   return [`.SS "${text(`${words} ${spec.name}`)}"`, ...body.filter((part) => part !== '')].join(
     '\n',
   )
@@ -98,11 +103,22 @@ function synopsis(words: string, { args = [], options = [] }: VerbSpec): string 
   )
 }
 
-function rows({ args = [], options = [] }: VerbSpec): string {
-  return [
-    ...args.map(([name, does]) => item(argument(name), does)),
-    ...options.map(optionItem),
-  ].join('\n')
+function argumentItems({ args = [] }: VerbSpec): readonly string[] {
+  return args.map(([name, does]) => item(argument(name), does))
+}
+
+function optionItems({ options = [] }: VerbSpec): readonly string[] {
+  return options.map(optionItem)
+}
+
+function listed(name: string, items: readonly string[]): string {
+  return items.length === 0 ? '' : section(name, ...items)
+}
+
+/** What a REF is, where the page speaks of one. */
+function refsOf({ more = [], args = [], options = [] }: VerbSpec): readonly string[] {
+  const words = [...more, ...[...args, ...options].flatMap(([name, does]) => [name, does])]
+  return words.some((word) => /\bREF|\bref\b/.test(word)) ? [refText] : []
 }
 
 function optionItem([flags, does]: VerbRow): string {

@@ -110,6 +110,14 @@ export async function warnOfPassphraseFile(
   )
 }
 
+/** Says on stderr that a new agent's id is not of the form that CSAG gives creators: nothing is wrong with it. */
+export function hintOfForm(io: Io, agent: string): void {
+  if (/^csag:agent\/./.test(agent)) return
+  io.err(
+    `hstore: hint: put wants ${plain(agent)} in an envelope's created_by; CSAG documents name their creators as csag:agent/NAME\n`,
+  )
+}
+
 /** Says on stderr when an entry is shown that the roster does not stand behind. */
 export async function warnOfStanding(io: Io, store: Store, ref: string): Promise<void> {
   const found = await store.standing(ref)

@@ -112,7 +112,7 @@ export const verbs: readonly VerbSpec[] = [
     options: [
       ['--bundle <dir>', "where the envelope's files are (else its own folder)"],
       ['--shallow', 'go on without the parents that the store does not hold'],
-      ['--parent <cid...>', 'follow this parent, though it has children already'],
+      ['--parent <cid...>', 'follow this parent, a REF, though it has children already'],
     ],
     load: async () => (await import('./verbs/put.ts')).put,
   },

@@ -72,6 +72,9 @@ describe('completion in bash', () => {
     ['heads ', []],
     ['nonsense', []],
     ['log -n ', []],
+    ['put -- -', [], 'files'],
+    ['key export -- --f', []],
+    ['--as -- key export --f', ['--format']],
   ]
   it.each(lines)('hstore %s', (line, words, paths = 'none') => {
     expect(offered(line.split(' '))).toEqual({ words, paths })
@@ -135,6 +138,21 @@ it('is well-formed for every shell that is here', async () => {
     const { status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' })
     expect({ shell, status, stderr }).toEqual({ shell, status: 0, stderr: '' })
   }
+})
+
+it.runIf(here.includes('fish'))('offers no option behind -- in fish', async () => {
+  const file = path.join(folder, 'ended.fish')
+  await writeFile(file, `${fishScript(places)}\ncomplete -C "hstore log $argv[1]"\n`)
+  const after = (words: string): string =>
+    execFileSync('fish', ['--no-config', file, words], { cwd: folder, encoding: 'utf8' })
+  expect(after('--gr')).toContain('--graph')
+  expect(after('-- --gr')).not.toContain('--graph')
+})
+
+it('tells zsh that options end at --', () => {
+  const calls = zshScript(places).match(/_arguments .*/g) ?? []
+  expect(calls.length).toBeGreaterThan(0)
+  expect(calls.filter((call) => !call.startsWith('_arguments -S '))).toEqual([])
 })
 
 it('is there for no other shell', async () => {

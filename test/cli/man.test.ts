@@ -80,6 +80,17 @@ it.each(verbs)('the page of $name has its options, paragraphs and examples', (sp
   }
 })
 
+it('keeps arguments apart from options, and says what a REF is where one is asked for', () => {
+  const put = pages.find(({ name }) => name === 'hstore-put.1')!.roff
+  const [before = '', behind = ''] = put.split('.SH OPTIONS\n')
+  expect(before).toContain('.SH ARGUMENTS\n.TP\n\\fIfile\\fP...')
+  expect(behind).not.toContain('.TP\n\\fIfile')
+  for (const { name, roff } of pages) {
+    const asks = /\bREF|\\fIref/.test(roff)
+    expect(roff.includes('A REF is a CID'), name).toBe(asks)
+  }
+})
+
 it('says of exit codes and variables what is so', () => {
   const table = [...read('docs/cli.md').matchAll(/^\| (\d) +\| (.*?) +\|$/gm)]
   expect(table.map(([, code, means]) => [code, means])).toEqual(exitMeanings)

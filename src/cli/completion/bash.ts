@@ -10,19 +10,21 @@ export function bashScript(places: readonly Place[]): string {
   const everywhere = [...(top?.options ?? []), helpOption]
   return `# bash completion for hstore, as \`hstore completion bash\` prints it
 _hstore() {
-  local IFS=$' \\t\\n' current="\${COMP_WORDS[COMP_CWORD]}" at='' wants='' words='' word i
+  local IFS=$' \\t\\n' current="\${COMP_WORDS[COMP_CWORD]}" at='' wants='' words='' ended='' word i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
     # bash takes --option=value for three words
     if [[ $word == '=' ]]; then continue; fi
     if [[ -n $wants ]]; then wants=''; continue; fi
+    # what follows -- is no option
+    if [[ $word == '--' ]]; then ended=1; break; fi
     case "$at $word" in
 ${steps(places, everywhere).join('\n')}
     esac
   done
   if [[ $current == '=' ]]; then current=''; fi
-  if [[ -z $wants && $current == -* ]]; then
+  if [[ -z $wants && -z $ended && $current == -* ]]; then
     wants=words
     case "$at" in
 ${places.flatMap(ownOptions).join('\n')}

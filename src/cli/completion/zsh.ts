@@ -37,7 +37,7 @@ ${indented(
   4,
 )}
   )
-  _arguments -C "\${_hstore_everywhere[@]}"${version} '1:verb:->verb' '*::rest:->rest' && return
+  _arguments -S -C "\${_hstore_everywhere[@]}"${version} '1:verb:->verb' '*::rest:->rest' && return
   case $state in
     (verb) _describe verb verbs ;;
     (rest)
@@ -54,7 +54,7 @@ function caseOf(place: Place): string {
   const name = path.at(-1)
   if (verbs.length > 0) return `        (${name}) ${nameOf(path)} ;;`
   const specs = [...options.flatMap(optionSpecs), ...args.map(argumentSpec)]
-  const words = ['_arguments "${_hstore_everywhere[@]}"', ...specs].join(' ')
+  const words = ['_arguments -S "${_hstore_everywhere[@]}"', ...specs].join(' ')
   return `        (${name}) ${words} ;;`
 }
 

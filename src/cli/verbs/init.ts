@@ -3,6 +3,7 @@ import { init as makeStore } from '../../init-verb.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
 import {
+  hintOfForm,
   keysFolder,
   namedAgent,
   namedStore,
@@ -34,6 +35,7 @@ export const init: Verb = async (io, _args, options) => {
   })
   await warnOfPassphraseFile(io, options, agent)
   await io.out(options.json === true ? jsonLine('init', report) : `${report.genesis}\n`)
+  hintOfForm(io, agent)
   io.err(`${plain(`store ${report.store} of ${report.agent} (${report.did})`)}\n`)
   return 0
 }

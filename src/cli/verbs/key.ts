@@ -12,7 +12,13 @@ import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
-import { keysFolder, newPassphraseOf, passphraseOf, warnOfPassphraseFile } from '../settings.ts'
+import {
+  hintOfForm,
+  keysFolder,
+  newPassphraseOf,
+  passphraseOf,
+  warnOfPassphraseFile,
+} from '../settings.ts'
 
 /** `hstore key new`: makes a key, prints its did. */
 export const keyNew: Verb = async (io, [agent = ''], options) => {
@@ -21,6 +27,7 @@ export const keyNew: Verb = async (io, [agent = ''], options) => {
   const key = await newKeyFor(keysFolder(io, options), agent, noPassphrase, ask)
   await warnOfPassphraseFile(io, options, agent)
   await io.out(options.json === true ? jsonLine('key', key) : `${key.did}\n`)
+  hintOfForm(io, agent)
   return 0
 }
 
