@@ -172,17 +172,19 @@ export function assertReadable(roster: Roster): void {
 
 /** Throws `HSTORE_USAGE` when `agent` can't be a new agent's id, or no key file can be named after it. */
 export function assertAgent(agent: string): void {
-  if (!isAgentId(agent) || agent.includes(notUtf8)) {
-    const why = String(agent).includes(notUtf8)
-      ? 'it holds U+FFFD, which stands for bytes that are no UTF-8'
-      : '1 to 1024 bytes without control characters'
-    throw new HandoffError('HSTORE_USAGE', `${quoted(String(agent))} is no agent id: ${why}`)
+  if (!isAgentId(agent)) throw noAgent(agent, '1 to 1024 bytes without control characters')
+  if (agent.includes(notUtf8)) {
+    throw noAgent(agent, 'it holds U+FFFD, which stands for bytes that are no UTF-8')
   }
   try {
     keyPath('', agent)
   } catch (cause) {
     throw new HandoffError('HSTORE_USAGE', (cause as Error).message, { cause })
   }
+}
+
+function noAgent(agent: unknown, why: string): HandoffError {
+  return new HandoffError('HSTORE_USAGE', `${quoted(String(agent))} is no agent id: ${why}`)
 }
 
 /** What decoders put for bytes that they can't read: two ids that differ in bytes would be one. */
