@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { cp, mkdir } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { exitOf } from '../src/cli/exit-codes.ts'
@@ -10,6 +11,7 @@ import { compileExamples, run } from './support/compile-examples.ts'
 import { findingsPage, unpadded } from './support/findings-page.ts'
 import { historyBundle } from './support/history.ts'
 import { makeSharedFolder } from './support/store.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 import { doors, shapesModule } from './support/library-page.ts'
 import type { Shell } from './support/transcript.ts'
 import { codeFences, isShown, parseTranscript, runCommand } from './support/transcript.ts'
@@ -190,6 +192,35 @@ describe('docs/library.md', () => {
       expect(isRight || printed).toBe(true)
     },
   )
+})
+
+describe('README.md', () => {
+  it.each(codeFences(read('README.md')).filter(({ info }) => info === 'js'))(
+    'has an example in line $line that runs as it stands',
+    async ({ text }) => {
+      const folder = await makeTempFolder()
+      await mkdir(`${folder}/node_modules`)
+      await symlink(fileURLToPath(new URL('..', import.meta.url)), `${folder}/node_modules/hstore`)
+      await writeFile(`${folder}/example.mjs`, text)
+      expect(run(`${folder}/example.mjs`, [], folder)).toMatch(/^baguqeera[a-z2-7]+\ntrue\n$/)
+    },
+  )
+
+  it('links to what the package has', () => {
+    const pack = ['pack', '--dry-run', '--json', '--ignore-scripts']
+    const [{ files }] = JSON.parse(
+      execFileSync('npm', pack, {
+        cwd: fileURLToPath(new URL('..', import.meta.url)),
+        encoding: 'utf8',
+      }),
+    ) as [{ files: readonly { path: string }[] }]
+    const packed = new Set(files.map(({ path }) => path))
+    const linked = [...read('README.md').matchAll(/\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)].map(
+      ([, to]) => to!,
+    )
+    expect(linked).toContain('fixtures/history/README.md')
+    expect(linked.filter((to) => !packed.has(to))).toEqual([])
+  })
 })
 
 describe('docs/findings.md', () => {
