@@ -2,8 +2,10 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { RelayFile } from '../contracts/turns/validate.ts'
 import { HandoffError } from '../errors.ts'
+import type { RelayFiles } from '../relay/import.ts'
 import { readInput } from './input.ts'
 import type { Io } from './io.ts'
+import { UsageError } from './io.ts'
 
 /** What M8Shift calls a relay. */
 export const relayName = 'M8SHIFT.md'
@@ -34,4 +36,23 @@ export async function readArchive(
   const beside = relay === '-' ? archiveName : path.join(path.dirname(relay), archiveName)
   const found = await stat(path.resolve(io.cwd, beside)).catch(() => undefined)
   return found === undefined || found.size === 0 ? undefined : readRelayFile(io, beside)
+}
+
+/** Returns a relay's files: the archive that is named, else the one beside `M8SHIFT.md`, if any. */
+export async function readRelayFiles(
+  io: Io,
+  file: string,
+  named: string | undefined,
+): Promise<RelayFiles> {
+  const living = await readRelayFile(io, file)
+  // beside another file the archive may be another's
+  const archive = await readArchive(io, file, named, path.basename(file) === relayName)
+  return { living, archive }
+}
+
+/** Returns the relay that --relay names. */
+export function relayOf(options: Readonly<Record<string, unknown>>): string {
+  const relay = options['relay']
+  if (typeof relay === 'string' && relay !== '') return relay
+  throw new UsageError('--relay NAME says which relay of the store')
 }

@@ -1,8 +1,10 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
+import type { RelayNote } from '../contracts/turns/relay-body.ts'
 import { fileOfParts } from '../contracts/turns/relay-parts.ts'
 import { HandoffError } from '../errors.ts'
 import { quoted } from '../kernel/shown.ts'
+import type { ChainedTurn } from './state.ts'
 import { findNote, readChain, streamOf } from './state.ts'
 
 /** A relay's files, as they were at the last import. */
@@ -27,9 +29,16 @@ export async function exportRelay(context: Context, relay: string): Promise<Expo
     const message = `${note.cid} is no entry of a relay: it counts ${note.turns} turns, there are ${chain.length}`
     throw new HandoffError('HSTORE_ENTRY_INVALID', message, { details: { cid: note.cid } })
   }
+  return { cid: note.cid, ...filesOf(note, chain) }
+}
+
+/** Returns the files that a note is on, byte for byte. */
+export function filesOf(
+  note: RelayNote,
+  chain: readonly ChainedTurn[],
+): Pick<ExportedRelay, 'archive' | 'living'> {
   const textOf = (place: number): string => chain[place]!.turn.text
   return {
-    cid: note.cid,
     living: fileOfParts(note.living, textOf),
     archive: note.archive && fileOfParts(note.archive, textOf),
   }

@@ -1,6 +1,9 @@
 import type { Context } from '../context.ts'
+import type { TurnDraft } from '../contracts/turns/draft.ts'
 import { assertArgument, assertBytes } from '../kernel/errors.ts'
 import type { Putter } from '../put/put-queue.ts'
+import type { AppendInto, AppendReport } from './append.ts'
+import { appendToRelay } from './append.ts'
 import type { ExportedRelay } from './export.ts'
 import { exportRelay } from './export.ts'
 import type { ImportReport, RelayFiles } from './import.ts'
@@ -31,6 +34,16 @@ export class Turns {
     return this.#inTurn(async () => {
       const { context, ...author } = await this.#find()
       return importRelay(context, relay, files, author)
+    })
+  }
+
+  /** Appends a turn to a relay, and to its file where one is named; throws what `appendToRelay` throws. */
+  async append(relay: string, draft: TurnDraft, into?: AppendInto): Promise<AppendReport> {
+    assertArgument('relay', relay, 'string')
+    assertArgument('draft', draft, 'object')
+    return this.#inTurn(async () => {
+      const { context, ...author } = await this.#find()
+      return appendToRelay(context, relay, draft, author, into)
     })
   }
 

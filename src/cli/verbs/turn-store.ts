@@ -8,18 +8,16 @@ import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
 import { findingLine, jsonLine, plain } from '../render.ts'
 import { openNamed } from '../settings.ts'
-import { readArchive, readRelayFile, relayName } from '../relay-files.ts'
+import { readRelayFiles, relayOf } from '../relay-files.ts'
 
 type Options = GlobalOptions & Readonly<Record<string, unknown>>
 
 /** `hstore turn import`: takes a relay and its archive into the graph. */
 export const turnImport: Verb = async (io, [file = ''], options) => {
   const relay = relayOf(options)
-  const living = await readRelayFile(io, file)
-  const hasPlace = path.basename(file) === relayName // beside another file the archive may be another's
-  const archive = await readArchive(io, file, options['archive'] as string | undefined, hasPlace)
+  const files = await readRelayFiles(io, file, options['archive'] as string | undefined)
   await using store = await openNamed(io, options)
-  const report = await store.turns.import(relay, { living, archive }).catch((error: unknown) => {
+  const report = await store.turns.import(relay, files).catch((error: unknown) => {
     tellDiff(io, options, error)
     throw error
   })
@@ -60,13 +58,6 @@ export const turnExport: Verb = async (io, _, options) => {
     io.err('hstore: the relay has an archive too: --archive FILE writes it\n')
   }
   return exits.ok
-}
-
-/** Returns the relay that --relay names. */
-function relayOf(options: Options): string {
-  const relay = options['relay']
-  if (typeof relay === 'string' && relay !== '') return relay
-  throw new UsageError('--relay NAME says which relay of the store')
 }
 
 /** With `--json` the diff stands in the error. */

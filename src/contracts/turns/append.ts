@@ -52,6 +52,21 @@ export function appendTurn(relayBytes: Uint8Array, draft: TurnDraft, name: strin
   return { bytes: new TextEncoder().encode(whole), number, text }
 }
 
+/**
+ * Returns a relay whose pen the agent holds, where M8Shift's `claim` would give it; else the relay as it is.
+ *
+ * @param name - The file, for messages.
+ * @throws {HandoffError} `HSTORE_RELAY_INVALID` for a file that M8Shift refuses.
+ */
+export function claimPen(relayBytes: Uint8Array, agent: string, name: string): Uint8Array {
+  const relay = readRelay(relayBytes)
+  const { fields, state } = getLock(relay, name)
+  const working = `WORKING_${agent.toUpperCase()}`
+  if (state !== 'IDLE' && state !== `AWAITING_${agent.toUpperCase()}`) return relayBytes
+  const held = new Map([...fields, ['holder', agent], ['state', working]])
+  return new TextEncoder().encode(replaceLock(relay.text, held))
+}
+
 function assertTurnOf({ roster, state }: Lock, { agent, to }: TurnDraft): void {
   for (const name of [agent, to]) {
     if (!roster.includes(name)) {

@@ -1,0 +1,85 @@
+import path from 'node:path'
+import type { TurnDraft } from '../../contracts/turns/draft.ts'
+import { flagFields } from '../../contracts/turns/draft.ts'
+import { HandoffError } from '../../errors.ts'
+import { exits } from '../exit-codes.ts'
+import { readInput } from '../input.ts'
+import type { Io } from '../io.ts'
+import { UsageError } from '../io.ts'
+import type { GlobalOptions, Verb } from '../program.ts'
+import { readRelayFiles, relayOf } from '../relay-files.ts'
+import { jsonLine, plain } from '../render.ts'
+import { openNamed } from '../settings.ts'
+
+type Options = GlobalOptions & Readonly<Record<string, unknown>>
+
+/** `hstore turn append`: writes a turn into the store, and into the relay's file where one is named. */
+export const turnAppend: Verb = async (io, [agent = ''], options) => {
+  const relay = relayOf(options)
+  const file = textOf(options, 'file')
+  const archive = textOf(options, 'archive')
+  if (file === '-') throw new UsageError('--file names a file: a turn is written into it')
+  if (file === undefined && archive !== undefined)
+    throw new UsageError('--archive goes with --file')
+  const draft = await draftOf(io, agent, options)
+  const files = file === undefined ? undefined : await readRelayFiles(io, file, archive)
+  await using store = await openNamed(io, options)
+  const into =
+    file === undefined || files === undefined
+      ? undefined
+      : { path: path.resolve(io.cwd, file), files }
+  const report = await store.turns.append(relay, draft, into)
+  await io.out(options.json === true ? jsonLine('turn-append', report) : `${report.cid}\n`)
+  const { imported, number, to } = report
+  if (imported > 0) io.err(`hstore: ${imported} turns of the file went in before it\n`)
+  if (!report.new) io.err('hstore: the turn was in the store already: it is in the file now\n')
+  if (options.json !== true) io.err(`hstore: turn ${number} of ${plain(agent)} to ${plain(to)}\n`)
+  return exits.ok
+}
+
+async function draftOf(io: Io, agent: string, options: Options): Promise<TurnDraft> {
+  const to = textOf(options, 'to')
+  if (to === undefined) throw new UsageError('--to AGENT says whom the turn is for')
+  const body = textOf(options, 'body')
+  const flags = flagFields.flatMap((key) => {
+    const value = textOf(
+      options,
+      key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    )
+    return value === undefined ? [] : [[key, value]]
+  })
+  return {
+    agent,
+    to,
+    ask: textOf(options, 'ask') ?? '',
+    done: textOf(options, 'done') ?? '',
+    files: textOf(options, 'files') ?? '',
+    at: `${new Date().toISOString().slice(0, 19)}Z`,
+    ...given('model', io.env['M8SHIFT_AGENT_MODEL']),
+    ...given('effort', io.env['M8SHIFT_AGENT_EFFORT']),
+    flags: Object.fromEntries(flags) as TurnDraft['flags'] & object,
+    fields: (options['field'] as readonly string[] | undefined) ?? [],
+    ...given('body', body === undefined ? undefined : await readBody(io, body)),
+    allowLargeBody: options['allowLargeBody'] === true,
+  }
+}
+
+function given<K extends string>(
+  key: K,
+  value: string | undefined,
+): { readonly [P in K]?: string } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: string })
+}
+
+async function readBody(io: Io, file: string): Promise<string> {
+  const bytes = await readInput(io, file)
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new HandoffError('HSTORE_TURN_REFUSED', 'the body is no UTF-8', { cause })
+  }
+}
+
+function textOf(options: Options, name: string): string | undefined {
+  return options[name] as string | undefined
+}
