@@ -114,7 +114,10 @@ describe('hstore turn validate', () => {
   it('ends with 1 where there is no relay, or an empty one', async () => {
     const folder = await makeTempFolder()
     const none = await runCli(['turn', 'validate'], { cwd: folder })
-    expect([none.exit, none.err]).toEqual([1, 'hstore: M8SHIFT.md: there is no such file\n'])
+    expect([none.exit, none.err]).toEqual([
+      1,
+      'hstore: M8SHIFT.md: there is no such file or folder\n',
+    ])
     expect((await over('', ['validate'])).err).toBe('hstore: M8SHIFT.md: is empty\n')
   })
 
