@@ -1,12 +1,7 @@
-import type { Level } from 'level'
 import { link, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
 import { writeEntryList } from './entry-list.ts'
-import type { Block } from './block.ts'
 import type { CidText } from './cid-text.ts'
-import { isCidText } from './cid-text.ts'
-import type { RowChange } from './commit.ts'
 import { makeDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import type { DamagedFile } from './database-files.ts'
@@ -18,17 +13,16 @@ import {
   readRepairLog,
   tryLevel,
 } from './database-files.ts'
+import type { RowFinds } from './database-rows.ts'
+import { copyDatabaseRows } from './database-rows.ts'
 import type { DatabaseLock } from './database-lock.ts'
 import { lockDatabase } from './database-lock.ts'
+import { copyFileRows } from './file-rows.ts'
 import { syncFolder } from './folders.ts'
 import { keptFolders, salvagePath } from './kept-logs.ts'
-import type { IndexName } from './keyspace.ts'
-import { decodeRow, parseEntryKey, rowRange, withoutSublevel } from './keyspace.ts'
-import { LevelBlockStore } from './level-block-store.ts'
 import { storeErrorOf } from './level-errors.ts'
 import type { Place } from './place.ts'
 import { findPlace, replacedDatabases } from './place.ts'
-import { copyTable } from './table-copy.ts'
 import { assertWait, waitForDatabase } from './wait.ts'
 
 /** What could be read of a database, whatever state it is in. */
@@ -50,15 +44,9 @@ export interface Adopted {
   readonly lost: Iterable<CidText>
 }
 
-interface Finds {
+interface Finds extends RowFinds {
   readonly damaged: DamagedFile[]
-  readonly corrupt: Set<CidText>
-  readonly named: Set<CidText>
 }
-
-const batchSize = 256
-// what only this store knows: rows that no block gives back
-const keptIndexes: readonly IndexName[] = ['collected', 'made']
 
 /**
  * Reads what can be read of a store's database, with LevelDB's own repair, into a new one beside it, and puts the new one
@@ -181,10 +169,8 @@ async function salvageFolder(
   if ((await tryLevel(work, 'repair')) === undefined) {
     // read first: LevelDB begins another log each time that it opens
     const faults = await readRepairLog(work)
-    await copyRows(work, db, finds)
-    for (const [name, why] of faults) {
-      if (names.includes(name)) await salvageFile(join(source, name), why, db, finds)
-    }
+    await copyDatabaseRows(work, db, finds)
+    for (const name of names) await salvageFile(join(source, name), faults.get(name), db, finds)
     return
   }
   for (const name of names) {
@@ -192,64 +178,20 @@ async function salvageFolder(
     await mkdir(alone, { mode: 0o700 })
     await linkOrCopy(join(source, name), join(alone, name))
     const fault = (await tryLevel(alone, 'repair')) ?? (await readRepairLog(alone)).get(name)
-    if ((await tryLevel(alone, 'read')) === undefined) await copyRows(alone, db, finds)
-    if (fault !== undefined) await salvageFile(join(source, name), fault, db, finds)
+    if ((await tryLevel(alone, 'read')) === undefined) await copyDatabaseRows(alone, db, finds)
+    await salvageFile(join(source, name), fault, db, finds)
   }
 }
 
-/** Reads of a file what LevelDB left out: it gives up a table where one part of it is damaged. */
-async function salvageFile(path: string, why: string, db: Database, finds: Finds): Promise<void> {
-  finds.damaged.push({ path, why })
-  if (!path.endsWith('.log')) await copyTable(path, db, finds.named)
-}
-
-async function copyRows(folder: string, db: Database, finds: Finds): Promise<void> {
-  const { Level: LevelDB } = await import('level')
-  const level = new LevelDB<string, string>(folder, { createIfMissing: false })
-  await level.open()
-  try {
-    const blocks = new LevelBlockStore(level, folder, () => undefined)
-    for await (const batch of blocks.scanBatches()) {
-      const sound: Block[] = []
-      for (const { cid, bytes, sound: isSound } of batch) {
-        if (cid === undefined) continue
-        if (isSound) sound.push({ cid, bytes: bytes.slice() })
-        else finds.corrupt.add(cid)
-      }
-      await db.commit({ blocks: sound, rows: [] })
-    }
-    for (const index of keptIndexes) await copyIndex(level, index, db)
-    for await (const { key } of rowsOf(level, 'entries')) {
-      const { cid } = parseEntryKey(key)
-      if (isCidText(cid)) finds.named.add(cid)
-    }
-  } finally {
-    await level.close()
-  }
-}
-
-async function copyIndex(level: Level, index: IndexName, db: Database): Promise<void> {
-  let rows: RowChange[] = []
-  for await (const { key, text } of rowsOf(level, index)) {
-    const values = decodeRow(text)
-    if (values !== undefined) rows.push({ index, key, values })
-    if (rows.length < batchSize) continue
-    await db.commit({ blocks: [], rows })
-    rows = []
-  }
-  await db.commit({ blocks: [], rows })
-}
-
-async function* rowsOf(
-  level: Level,
-  index: IndexName,
-): AsyncGenerator<{ readonly key: string; readonly text: string }> {
-  const views = { keyEncoding: 'view', valueEncoding: 'view' } as const
-  const range = { ...views, ...rowRange(index, '') }
-  for await (const [key, value] of level.iterator<Uint8Array, Uint8Array>(range)) {
-    const name = withoutSublevel(asBuffer(key).toString())
-    yield { key: name, text: asBuffer(asBytes(value)).toString() }
-  }
+/** Reads of a file what LevelDB left out: a table or a batch that is damaged in one place; of a log some without a word. */
+async function salvageFile(
+  path: string,
+  why: string | undefined,
+  db: Database,
+  finds: Finds,
+): Promise<void> {
+  if (why !== undefined) finds.damaged.push({ path, why })
+  if (why !== undefined || path.endsWith('.log')) await copyFileRows(path, db, finds.named)
 }
 
 /** Two renames; between them there is no database, and `takeBackReplaced` undoes the first. */

@@ -11,12 +11,12 @@ import { readVarint } from './varint.ts'
  * byte. What a hostile file can cost is bounded by a budget, which grows with each byte that is left behind.
  */
 
-/** A row of a table. */
-export interface TableRow {
+/** A row that was read out of a file of LevelDB. */
+export interface FileRow {
   readonly key: Uint8Array
-  /** A view of the table, or of a block of it. */
+  /** A view of the file, or of a part of it. */
   readonly value: Uint8Array
-  /** Whether the checksum of its block fits: else key and value may be anything. */
+  /** Whether the checksums of its part of the file fit: else key and value may be anything. */
   readonly sound: boolean
 }
 
@@ -38,7 +38,7 @@ const unitsPerRow = 128
  * @param bytes - Of the file; not to be changed while the rows are in use.
  * @see https://github.com/google/leveldb/blob/main/doc/table_format.md
  */
-export function* readTableRows(bytes: Uint8Array): Generator<TableRow> {
+export function* readTableRows(bytes: Uint8Array): Generator<FileRow> {
   const reader = new TableReader(bytes)
   // where a block has to begin, sound or not
   let expected = 0
@@ -99,7 +99,7 @@ class TableReader {
     return findContentsEnd(contents, 0, entries) === contents.length
   }
 
-  *rowsOf(contents: Uint8Array, at: number, sound: boolean): Generator<TableRow> {
+  *rowsOf(contents: Uint8Array, at: number, sound: boolean): Generator<FileRow> {
     if (this.#isIndex(contents, at)) return
     const entries = this.#entriesOf(contents)
     let whole = new Uint8Array(256)

@@ -97,6 +97,16 @@ describe('rebuildDatabase', () => {
     expect(await heldIn(directory)).toEqual(all.slice(0, -1))
   })
 
+  it('of a log with a wrong length brings back every block', async () => {
+    const directory = await makeStore()
+    const file = await fileOf(directory, '.log')
+    const bytes = await readFile(file)
+    bytes.fill(0xff, 4, 6)
+    await writeFile(file, bytes)
+    await rebuildDatabase(directory, 0, async () => ({ entries: [], lost: [] }))
+    expect(await heldIn(directory)).toEqual(all)
+  })
+
   it('of a table without its last 48 bytes brings back every block', async () => {
     const directory = await makeStore()
     const file = await fileOf(directory, '.ldb')

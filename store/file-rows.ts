@@ -6,7 +6,8 @@ import type { CidText } from './cid-text.ts'
 import type { RowChange } from './commit.ts'
 import type { Database } from './database.ts'
 import { decodeRow, parseEntryKey } from './keyspace.ts'
-import type { TableRow } from './table-rows.ts'
+import { readLogRows } from './log-rows.ts'
+import type { FileRow } from './table-rows.ts'
 import { readTableRows } from './table-rows.ts'
 
 const maxFileBytes = 256 * 1024 * 1024
@@ -14,17 +15,18 @@ const batchRows = 256
 const batchBytes = 8 * 1024 * 1024
 
 /**
- * Writes what can be read out of a damaged table and a database does not hold: blocks that hash to their names; rows of
+ * Writes what can be read out of a damaged table or log and a database does not hold: blocks that hash to their names; rows of
  * `collected` and `made` of parts that are sound. A file over 256 MiB, or one that can't be read, gives nothing.
  *
- * @param named - Takes the entries that the table's index of entries names.
+ * @param named - Takes the entries that the file's index of entries names.
  */
-export async function copyTable(file: string, db: Database, named: Set<CidText>): Promise<void> {
+export async function copyFileRows(file: string, db: Database, named: Set<CidText>): Promise<void> {
   const bytes = await readBounded(file)
+  const read = file.endsWith('.log') ? readLogRows : readTableRows
   let blocks: HashedBlock[] = []
   let rows: RowChange[] = []
   let sizeBytes = 0
-  for (const row of readTableRows(bytes)) {
+  for (const row of read(bytes)) {
     const { sublevel, key } = parseKey(row.key)
     if (sublevel === 'blocks') {
       const block = provenBlock(key, row)
@@ -58,7 +60,7 @@ function parseKey(bytes: Uint8Array): { readonly sublevel: string; readonly key:
   return { sublevel, key }
 }
 
-function provenBlock(cid: string, { value }: TableRow): HashedBlock | undefined {
+function provenBlock(cid: string, { value }: FileRow): HashedBlock | undefined {
   if (!isCidText(cid)) return undefined
   const block = HashedBlock.of(asBytes(value), codecOf(cid))
   return block.cid === cid ? block : undefined
