@@ -49,7 +49,7 @@ export function* readTableRows(bytes: Uint8Array): Generator<FileRow> {
     if (sound || at === expected) {
       const contents = reader.contentsOf(at, end)
       if (end !== undefined && (sound || reader.isWhole(contents))) next = end + tailBytes
-      yield* reader.rowsOf(contents, at, sound)
+      yield* reader.rowsOf(contents, sound)
       if (next > at + 1) expected = next
     }
     reader.leave(next - at)
@@ -99,8 +99,8 @@ class TableReader {
     return findContentsEnd(contents, 0, entries) === contents.length
   }
 
-  *rowsOf(contents: Uint8Array, at: number, sound: boolean): Generator<FileRow> {
-    if (this.#isIndex(contents, at)) return
+  *rowsOf(contents: Uint8Array, sound: boolean): Generator<FileRow> {
+    if (this.#isIndex(contents)) return
     const entries = this.#entriesOf(contents)
     let whole = new Uint8Array(256)
     while (entries.next()) {
@@ -131,8 +131,8 @@ class TableReader {
     return findContentsEnd(this.#bytes, at, entries)
   }
 
-  /** Whether the block at `at` is a table's index, with keys as in the rows: its values say where the blocks before it stand. */
-  #isIndex(contents: Uint8Array, at: number): boolean {
+  /** Whether a block is a table's index, with keys as in the rows: its values say where one block after the other stands. */
+  #isIndex(contents: Uint8Array): boolean {
     const entries = this.#entriesOf(contents)
     let expected = 0
     while (entries.next()) {
@@ -143,7 +143,7 @@ class TableReader {
       if (entries.valueAt + offset.size + size.size !== entries.at) return false
       expected = offset.value + size.value + tailBytes
     }
-    return expected > 0 && expected <= at
+    return expected > 0
   }
 }
 

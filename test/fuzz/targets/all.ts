@@ -2,6 +2,7 @@ import { SeedFolder } from '../seeds.ts'
 import type { Target } from '../target.ts'
 import { archiveTargets } from './archives.ts'
 import { blockTargets } from './blocks.ts'
+import { databaseFileTargets } from './database-files.ts'
 import { entryTargets } from './entries.ts'
 import { envelopeTargets } from './envelopes.ts'
 import { fileTargets } from './files.ts'
@@ -25,5 +26,6 @@ export async function makeTargets(
     ...keyTargets(seeds),
     ...(await archiveTargets(seeds)),
     ...(await fileTargets(folder)),
+    ...(await databaseFileTargets(folder)),
   ]
 }
