@@ -151,18 +151,28 @@ function add(
   for (const [name, description] of spec.args ?? []) command.argument(name, description)
   command.action(async () => {
     const options = command.optsWithGlobals()
-    assertFilled(options)
+    assertFilled(command, options)
     await start(await load(), command.args, options)
   })
 }
 
-/** A variable that is not set leaves an empty word, which names nothing: as a path it would be the working directory. */
-function assertFilled(options: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== '' && !(Array.isArray(value) && value.includes(''))) continue
-    const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    throw new UsageError(`--${option} is empty: give it a value, or leave it out`)
+/**
+ * A variable that is not set leaves an empty word, which names nothing: as a path it would be the working directory.
+ * Free text may be empty.
+ */
+function assertFilled(
+  { options: own, parent }: Command,
+  given: Readonly<Record<string, unknown>>,
+): void {
+  for (const option of own) {
+    const value = given[option.attributeName()]
+    const isEmpty = value === '' || (Array.isArray(value) && value.includes(''))
+    if (!isEmpty || /<(?:text|list)>$/.test(option.flags)) continue
+    throw new UsageError(
+      `${option.long ?? option.flags} is empty: give it a value, or leave it out`,
+    )
   }
+  if (parent !== null) assertFilled(parent, given)
 }
 
 /** The one catch: an error becomes one line (with --json one object) and an exit code. */

@@ -14,7 +14,10 @@ export const globalOptions: readonly VerbRow[] = [
   ['--json', 'print one JSON object'],
   ['--wait <seconds>', 'how long to wait for another process (30)'],
   ['--genesis <cid>', 'accept the store with this genesis'],
-  ['--passphrase-file <file>', 'read the passphrase from a file (else HSTORE_PASSPHRASE)'],
+  [
+    '--passphrase-file <file>',
+    'read the passphrase from a file, or - for stdin (else HSTORE_PASSPHRASE)',
+  ],
 ]
 
 const agent = ['<agent>', 'the agent, as the roster knows it'] as const
@@ -104,7 +107,7 @@ export const verbs: readonly VerbSpec[] = [
     group: 'Hand over',
     summary: 'Check, take in and sign envelopes; print their CIDs',
     more: [
-      'Each envelope is judged by the handoff profile and its files are taken in; the CID is printed once all is on disk. The same document again gives the entry that is there.',
+      'Each envelope is judged by the handoff profile and its files are taken in; the CID is printed once all is on disk. The same document again gives the entry that is there. Of several files, the first that fails ends the verb: what was printed is stored, what comes behind is not tried.',
       'Ends with 1 when the document breaks its contract or a promised file is absent, 2 for a parent that the store does not hold, 4 without key or right, 6 when heads moved or the revision was given another document.',
     ],
     example: 'hstore put handoff.json --as csag:agent/merger',

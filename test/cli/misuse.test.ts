@@ -72,6 +72,13 @@ describe('a verb that is used wrongly', () => {
     },
   )
 
+  it('takes no empty word for a folder, and an empty text for what it is', async () => {
+    const none = await runCli(['get', 'x', '--out', ''])
+    expect(none).toMatchObject({ exit: 2, err: expect.stringMatching(/^hstore: --out is empty: /) })
+    const text = await runCli(['turn', 'append', 'a', '--ask', ''])
+    expect(text.err).not.toContain('is empty')
+  })
+
   it('says nothing of the list of verbs where the words are right', async () => {
     let asked = 0
     const typed = {
