@@ -1,3 +1,4 @@
+import { agent, keyVerb, noPassphrase } from './key-rows.ts'
 import { turnVerb } from './turn-rows.ts'
 import type { VerbRow, VerbSpec } from './verb-spec.ts'
 
@@ -20,12 +21,7 @@ export const globalOptions: readonly VerbRow[] = [
   ],
 ]
 
-const agent = ['<agent>', 'the agent, as the roster knows it'] as const
 const ref = ['<ref>', 'a CID, a stream with one head, or a revision'] as const
-const noPassphrase = [
-  '--no-passphrase',
-  'leave the key file unencrypted, for unattended agents',
-] as const
 const nulEnded = ['-z', 'end each record with NUL, names as they are'] as const
 
 /** All verbs, in the order of help. */
@@ -41,67 +37,7 @@ export const verbs: readonly VerbSpec[] = [
     options: [noPassphrase],
     load: async () => (await import('./verbs/init.ts')).init,
   },
-  {
-    name: 'key',
-    group: 'Set up',
-    summary: "Manage this machine's keys, one for each agent",
-    more: [
-      'Key files have mode 0600 and are refused when others can read them. hstore key new prints the did:key that a root adds with hstore roster add.',
-    ],
-    example: 'hstore key new csag:agent/agent-a',
-    verbs: [
-      {
-        name: 'new',
-        summary: 'Make a key for an agent',
-        example: 'hstore key new csag:agent/agent-a --no-passphrase',
-        args: [agent],
-        options: [noPassphrase],
-        load: async () => (await import('./verbs/key.ts')).keyNew,
-      },
-      {
-        name: 'list',
-        summary: 'List the keys',
-        example: 'hstore key list',
-        load: async () => (await import('./verbs/key.ts')).keyList,
-      },
-      {
-        name: 'show',
-        summary: "Show an agent's key",
-        example: 'hstore key show csag:agent/agent-a',
-        args: [agent],
-        load: async () => (await import('./verbs/key.ts')).keyShow,
-      },
-      {
-        name: 'import',
-        summary: 'Take over a private key in OpenSSH, PEM (PKCS#8) or JWK form',
-        more: [
-          "The file is OpenSSH's, PKCS#8 in PEM, or a JSON Web Key with d. The passphrase that opens it protects the key here too, unless --no-passphrase is given.",
-        ],
-        example: 'hstore key import csag:agent/agent-a ~/.ssh/id_ed25519',
-        args: [agent, ['<file>', 'the private key, or - for stdin']],
-        options: [noPassphrase],
-        load: async () => (await import('./verbs/key.ts')).keyImport,
-      },
-      {
-        name: 'export',
-        summary: 'Print a key',
-        more: [
-          'Without --secret, the public key. With it, the private one without a passphrase, in the same form: OpenSSH, PKCS#8 in PEM, or a JSON Web Key.',
-        ],
-        example: 'hstore key export csag:agent/agent-a > agent-a.pub',
-        args: [agent],
-        options: [
-          [
-            '--format <format>',
-            'openssh (unless said), pem, jwk or did',
-            ['openssh', 'pem', 'jwk', 'did'],
-          ],
-          ['--secret', 'print the private key, unencrypted'],
-        ],
-        load: async () => (await import('./verbs/key.ts')).keyExport,
-      },
-    ],
-  },
+  keyVerb,
   {
     name: 'put',
     group: 'Hand over',
