@@ -16,6 +16,7 @@ import { namesakesOf } from './graph/namesakes.ts'
 import { isOfNode } from './graph/node-entries.ts'
 import { scanStore } from './graph/scan.ts'
 import { walk } from './graph/walk.ts'
+import { judgeRelays } from './relay/judge-turns.ts'
 import { absentChecks, errorExits, pendingCodes } from './resume/verdict.ts'
 import { finding } from './rules/hstore-rules.ts'
 import type { Finding } from './rules/rule.ts'
@@ -85,6 +86,7 @@ async function report(
     ...judgeEntries(graph, trust),
     ...judgeCycles(graph),
     ...judgeChainForks(graph),
+    ...(await judgeRelays(context, graph)),
   ]
   const { counts } = graph
   const isEmpty = counts.entries === 0 && counts.artifacts === 0

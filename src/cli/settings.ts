@@ -125,6 +125,14 @@ export async function warnOfStanding(io: Io, store: Store, ref: string): Promise
   io.err(`hstore: warning: ${plain(ref)} is not valid: ${plain(found.why)}\n`)
 }
 
+/** Returns how many -n asks for; undefined for all. */
+export function countOf(count: unknown): number | undefined {
+  if (count === undefined) return undefined
+  const number = Number(count)
+  if (Number.isInteger(number) && number > 0) return number
+  throw new UsageError(`-n takes a whole number from 1 on, not ${JSON.stringify(count)}`)
+}
+
 /** `--json` and `-z` are two forms of what is printed. */
 export function assertOneForm(options: GlobalOptions & Readonly<Record<string, unknown>>): void {
   if (options.json === true && options['z'] === true) {

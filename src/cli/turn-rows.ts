@@ -76,6 +76,13 @@ export const turnVerb: VerbSpec = {
       load: async () => (await import('./verbs/turn-append.ts')).turnAppend,
     },
     {
+      name: 'log',
+      summary: 'List the turns of a relay, the last first',
+      example: 'hstore turn log --relay demo',
+      options: [relay, ['-n <count>', 'list at most this many']],
+      load: async () => (await import('./verbs/turn-store.ts')).turnLog,
+    },
+    {
       name: 'validate',
       summary: 'Judge turns by the stage-4 contract',
       more: [
@@ -84,6 +91,7 @@ export const turnVerb: VerbSpec = {
       example: 'hstore turn validate M8SHIFT.md --strict',
       args: [['[file]', 'the relay (M8SHIFT.md), or - for stdin']],
       options: [
+        ['--relay <name>', 'judge this relay of the store, over the graph too'],
         ['--archive <file>', "judge this archive's turns too"],
         ['--all', 'judge the archive beside the relay too, where there is one'],
         ['--strict', 'let findings decide the exit code, warnings too'],

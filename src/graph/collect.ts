@@ -6,6 +6,7 @@ import type { Entry, SignedEntry, VerifiedEntry } from '../entry/entry.ts'
 import { asVerified, findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { findRelayNote } from '../contracts/turns/relay-body.ts'
+import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
 import { findTurn } from '../contracts/turns/turn-body.ts'
 import { TextPool } from '../kernel/text-pool.ts'
 import { finding } from '../rules/hstore-rules.ts'
@@ -197,7 +198,7 @@ function relayFacts(form: { [key: string]: JsonForm }, kind: 'turn' | 'relay'): 
   if (kind === 'turn') {
     const turn = findTurn(form)
     if (turn === undefined) return { kind: 'other', fault: 'is no turn' }
-    return { kind, agent: turn.agent }
+    return { kind, facts: factsOfTurn(turn) }
   }
   const note = findRelayNote(form)
   return note === undefined

@@ -79,8 +79,10 @@ function judgeFacts(trust: Trust, entry: VerifiedEntry, body: BodyFacts): Findin
     case 'certificate':
       if (attests(entry, body)) return []
       return odd('HS4001', 'the certificate is of another agent or other heads than its entry')
-    case 'turn':
-      return judgeMaker(trust, entry, `the agent ${bounded(body.agent)} of its markers`, body.agent)
+    case 'turn': {
+      const { agent } = body.facts
+      return judgeMaker(trust, entry, `the agent ${bounded(agent)} of its markers`, agent)
+    }
     case 'relay':
       if (entry.refs.join() === (body.head ?? '')) return []
       return odd('HS4001', 'the relay note is on another turn than its entry')

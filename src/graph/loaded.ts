@@ -1,6 +1,7 @@
 import type { VerifiedEntry } from '../entry/entry.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Finding } from '../rules/rule.ts'
+import type { TurnFacts } from '../contracts/turns/turn-facts.ts'
 import type { EnvelopeFacts } from './body.ts'
 
 /** What a body turned out to be. */
@@ -8,8 +9,7 @@ export type BodyFacts =
   | { readonly kind: 'envelope'; readonly facts: EnvelopeFacts }
   | { readonly kind: 'roster'; readonly version: number }
   | CertificateFacts
-  /** The agent of the markers. */
-  | { readonly kind: 'turn'; readonly agent: string }
+  | { readonly kind: 'turn'; readonly facts: TurnFacts }
   /** The entry of the last turn. */
   | { readonly kind: 'relay'; readonly head: CidText | undefined }
   | { readonly kind: 'other'; readonly fault?: string }

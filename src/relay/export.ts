@@ -44,7 +44,8 @@ export function filesOf(
   }
 }
 
-function unknownRelay(relay: string): HandoffError {
+/** Returns the error for a relay that the store does not hold. */
+export function unknownRelay(relay: string): HandoffError {
   const message = `${quoted(relay)}: no relay of that name is in the store; hstore turn import takes one in`
   return new HandoffError('HSTORE_REF_NOT_FOUND', message, { details: { ref: `m8:${relay}` } })
 }

@@ -1,13 +1,21 @@
 import type { Context } from '../context.ts'
 import type { TurnDraft } from '../contracts/turns/draft.ts'
+import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
+import type { TurnReport, TurnRules } from '../contracts/turns/validate.ts'
+import { validateTurns } from '../contracts/turns/validate.ts'
 import { assertArgument, assertBytes } from '../kernel/errors.ts'
 import type { Putter } from '../put/put-queue.ts'
 import type { AppendInto, AppendReport } from './append.ts'
 import { appendToRelay } from './append.ts'
 import type { ExportedRelay } from './export.ts'
-import { exportRelay } from './export.ts'
+import { exportRelay, filesOf, unknownRelay } from './export.ts'
 import type { ImportReport, RelayFiles } from './import.ts'
 import { importRelay } from './import.ts'
+import { judgeTurns } from './judge-turns.ts'
+import type { LoggedTurn } from './log.ts'
+import { logTurns } from './log.ts'
+import type { RelayState, StatedNote } from './state.ts'
+import { readState } from './state.ts'
 
 /** The relays of a store. What changes one goes one after the other, so that none is built on what another changes. */
 export class Turns {
@@ -51,6 +59,42 @@ export class Turns {
   async export(relay: string): Promise<ExportedRelay> {
     assertArgument('relay', relay, 'string')
     return exportRelay(await this.#open(), relay)
+  }
+
+  /** Returns the turns of a relay, the last first; throws what `readState` throws. */
+  async log(relay: string): Promise<readonly LoggedTurn[]> {
+    return logTurns(await this.#known(relay))
+  }
+
+  /**
+   * Returns the verdict of the stage-4 contract on a relay as it was at the last import; its `advisories` end with what
+   * the rules over the graph say. Throws what `exportRelay` and `validateTurns` throw.
+   *
+   * @param all - Judge the archive too.
+   */
+  async validate(relay: string, rules: TurnRules = {}, all = false): Promise<TurnReport> {
+    const { chain, note } = await this.#known(relay)
+    const { living, archive } = filesOf(note, chain)
+    const report = validateTurns(
+      { bytes: living, name: relay },
+      archive === undefined || !all ? undefined : { bytes: archive, name: relay },
+      rules,
+    )
+    const turns = new Map(
+      chain.map(({ entry: { cid, parents }, turn }) => [
+        cid,
+        { parents, facts: factsOfTurn(turn) },
+      ]),
+    )
+    const more = await judgeTurns(await this.#open(), turns)
+    return { ...report, advisories: [...report.advisories, ...more] }
+  }
+
+  async #known(relay: string): Promise<RelayState & { readonly note: StatedNote }> {
+    assertArgument('relay', relay, 'string')
+    const { note, ...state } = await readState(await this.#open(), relay)
+    if (note === undefined) throw unknownRelay(relay)
+    return { ...state, note }
   }
 
   /** Resolves when nothing is under way. */

@@ -19,6 +19,7 @@ import { judgeLosses } from '../graph/losses.ts'
 import { judgeTips } from '../graph/tips.ts'
 import { walk } from '../graph/walk.ts'
 import { judgeContract } from '../bundle/contract.ts'
+import { judgeRelays } from '../relay/judge-turns.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
 import { rosterEntries } from '../trust/load.ts'
@@ -85,7 +86,7 @@ export async function judge(
     ['trust', judgeStandings(graph, context.trust)],
     ['equivocation', judgeNames(namesakes, context.trust)],
     ['history', [...(await judgeHistory(context, graph, entry)), ...shallow.findings]],
-    ['contract', contract.findings],
+    ['contract', [...contract.findings, ...(await judgeRelays(context, graph))]],
     ['artifacts', [...damageOf(graph, 'HS5'), ...remoteFindings(contract.remote)]],
   ])
   const findings = [...checks.values()].flat()

@@ -58,7 +58,7 @@ describe('hstore turn import', () => {
     const { findings } = json<{ findings: { code: string; message: string }[] }>(
       await store.run('verify', '--json'),
     )
-    expect(findings.map(({ code }) => code)).toEqual(Array(4).fill('HS3015'))
+    expect(findings.map(({ code }) => code)).toEqual([...Array<string>(4).fill('HS3015'), 'HS4318'])
     expect(findings.some(({ message }) => message.includes('that alpha made'))).toBe(false)
   })
 
@@ -204,5 +204,33 @@ describe('hstore turn export', () => {
     await writeFile(`${store.root}/M8SHIFT.archive.md`, '')
     await ok(importing(store))
     expect((await exporting(store, '--archive', 'a.md')).exit).toBe(2)
+  })
+})
+
+describe('hstore turn log and validate --relay', () => {
+  it('print a line a turn, and the verdict of the files', async () => {
+    const store = await makeStore()
+    await ok(importing(store))
+    const { out } = await ok(store.run('turn', 'log', '--relay', 'demo', '-n', '1'))
+    expect(out).toMatch(/^baguq\w+ 5 beta -> alpha \(witness\)\n$/)
+    const ofStore = await store.run('turn', 'validate', '--relay', 'demo', '--all', '--strict')
+    const ofFiles = await store.run('turn', 'validate', '--all', '--strict')
+    expect([ofStore.exit, ofStore.out]).toEqual([1, ofFiles.out])
+    expect(json(await ok(store.run('turn', 'log', '--relay', 'demo', '--json')))).toMatchObject({
+      schema: 'hstore.turn-log/1',
+      relay: 'demo',
+    })
+  })
+
+  it.each([
+    [['log'], 2],
+    [['log', '--relay', 'other'], 2],
+    [['log', '--relay', 'demo', '-n', '0'], 2],
+    [['validate', 'M8SHIFT.md', '--relay', 'demo'], 2],
+    [['validate', '--relay', 'other'], 2],
+  ])('%j ends with %i', async (argv, exit) => {
+    const store = await makeStore()
+    await ok(importing(store))
+    expect((await store.run('turn', ...argv)).exit).toBe(exit)
   })
 })

@@ -7,7 +7,7 @@ import { paintOf } from '../paint.ts'
 import { print } from '../print.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine } from '../render.ts'
-import { assertOneForm, openNamed } from '../settings.ts'
+import { assertOneForm, countOf, openNamed } from '../settings.ts'
 
 /** `hstore log`: an entry or all heads of a stream, with the ancestors, children first. */
 export const log: Verb = async (io, [ref = ''], options) => {
@@ -27,7 +27,7 @@ export const log: Verb = async (io, [ref = ''], options) => {
 
 /** The store is closed by the time that a person reads. */
 async function read(io: Io, ref: string, options: Parameters<Verb>[2]): Promise<readonly Logged[]> {
-  const most = limit(options['n'])
+  const most = countOf(options['n'])
   await using store = await openNamed(io, options)
   const entries = await store.log(ref, most)
   return entries
@@ -35,11 +35,4 @@ async function read(io: Io, ref: string, options: Parameters<Verb>[2]): Promise<
 
 function reportOf({ entry, parents, standing }: Logged): object {
   return { ...entryReport(entry), parents, standing }
-}
-
-function limit(count: unknown): number | undefined {
-  if (count === undefined) return undefined
-  const number = Number(count)
-  if (Number.isInteger(number) && number > 0) return number
-  throw new UsageError(`-n takes a whole number from 1 on, not ${JSON.stringify(count)}`)
 }

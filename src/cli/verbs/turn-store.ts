@@ -2,12 +2,13 @@ import path from 'node:path'
 import { writeNewFile } from '../../durable-file.ts'
 import { HandoffError } from '../../errors.ts'
 import type { ImportReport } from '../../relay/import.ts'
+import type { LoggedTurn } from '../../relay/log.ts'
 import { exits } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
 import { findingLine, jsonLine, plain } from '../render.ts'
-import { openNamed } from '../settings.ts'
+import { countOf, openNamed } from '../settings.ts'
 import { readRelayFiles, relayOf } from '../relay-files.ts'
 
 type Options = GlobalOptions & Readonly<Record<string, unknown>>
@@ -58,6 +59,22 @@ export const turnExport: Verb = async (io, _, options) => {
     io.err('hstore: the relay has an archive too: --archive FILE writes it\n')
   }
   return exits.ok
+}
+
+/** `hstore turn log`: the turns of a relay, the last first. */
+export const turnLog: Verb = async (io, _, options) => {
+  const relay = relayOf(options)
+  const most = countOf(options['n'])
+  await using store = await openNamed(io, options)
+  const turns = (await store.turns.log(relay)).slice(0, most)
+  if (options.json === true) await io.out(jsonLine('turn-log', { relay, turns }))
+  else await io.out(turns.map((turn) => `${turnLine(turn)}\n`).join(''))
+  return exits.ok
+}
+
+function turnLine({ cid, number, agent, to, ask, witness }: LoggedTurn): string {
+  const asked = ask === '' || ask === '—' ? '' : `: ${ask}`
+  return plain(`${cid} ${number} ${agent} -> ${to}${witness ? ' (witness)' : ''}${asked}`)
 }
 
 /** With `--json` the diff stands in the error. */

