@@ -2,6 +2,7 @@ import type { HandoffAction, HandoffConflict } from './contracts/csag/document.t
 import type { VerifiedEntry } from './entry/entry.ts'
 import type { Finding } from './rules/rule.ts'
 import type { CheckResult, Verdict } from './graph/certificate.ts'
+import type { RelaySteps } from './relay/steps.ts'
 import type { ResumeReport } from './resume/resume.ts'
 import type { PutArtifact, PutResult } from './put/put.ts'
 import type { Roster } from './trust/roster.ts'
@@ -72,6 +73,7 @@ export interface ResumeJson {
   readonly findings: readonly Finding[]
   readonly actions: readonly HandoffAction[]
   readonly conflicts: readonly HandoffConflict[]
+  readonly relay: RelaySteps | null
   readonly missing: readonly string[]
   readonly certificate: string | null
   readonly out: string | null
@@ -93,6 +95,7 @@ export function resumeReport(report: ResumeReport, agent: string): ResumeJson {
     checks: report.checks,
     notMade: report.notMade,
     findings: report.findings,
+    relay: report.relay ?? null,
     actions: report.actions,
     conflicts: report.conflicts,
     missing: report.missing,

@@ -10,6 +10,8 @@ import { HandoffError } from '../errors.ts'
 import { layOut } from '../bundle/lay-out.ts'
 import type { MarkWhat } from '../marks.ts'
 import { append, assertRight } from '../put/append.ts'
+import type { RelaySteps } from '../relay/steps.ts'
+import { relaySteps } from '../relay/steps.ts'
 import { sortedNames } from '../put/plan.ts'
 import { certificateForm } from '../graph/certificate.ts'
 import type { GateOptions, Judgement } from './gate.ts'
@@ -31,6 +33,8 @@ export interface ResumeReport extends Judgement {
   /** The agent's own unfinished actions. */
   readonly actions: readonly HandoffAction[]
   readonly conflicts: readonly HandoffConflict[]
+  /** Where a relay stands for the agent; undefined for what is none, and where the gate stays shut. */
+  readonly relay: RelaySteps | undefined
   /** Names and CIDs that are not in the store. */
   readonly missing: readonly string[]
   /** The certificate's entry; undefined when none was signed. */
@@ -53,7 +57,7 @@ export async function resume(
   assertMayCertify(context, options)
   const judgement = await judge(context, head, options)
   const { verdict, entry, shallow, graph } = judgement
-  if (entry !== undefined && entry.kind !== 'envelope') throw noWork(entry)
+  if (entry !== undefined && !workKinds.has(entry.kind)) throw noWork(entry)
   const lost = graph.damage.filter(({ code }) => code === 'HS1001' || code === 'HS5001')
   const isOpen = verdict === 'complete' || verdict === 'partial'
   return {
@@ -64,9 +68,18 @@ export async function resume(
   }
 }
 
-type Opened = Pick<ResumeReport, 'actions' | 'certificate' | 'conflicts' | 'out'>
+type Opened = Pick<ResumeReport, 'actions' | 'certificate' | 'conflicts' | 'out' | 'relay'>
 
-const shut: Opened = { actions: [], certificate: undefined, conflicts: [], out: undefined }
+const shut: Opened = {
+  actions: [],
+  certificate: undefined,
+  conflicts: [],
+  out: undefined,
+  relay: undefined,
+}
+
+/** The kinds of entry that work is resumed from. */
+const workKinds: ReadonlySet<string> = new Set(['envelope', 'turn'])
 
 /** What follows from an open gate. The certificate comes last: it says what was done. */
 async function open(
@@ -76,9 +89,10 @@ async function open(
   options: ResumeOptions,
 ): Promise<Opened> {
   const steps = await nextSteps(context, entry, options.agent)
+  const relay = await relaySteps(context, entry, options.agent)
   const laid = options.out === undefined ? undefined : await layOut(context, entry, options.out)
   const certificate = options.certify ? await certify(context, judgement, options) : undefined
-  return { ...steps, certificate, out: laid?.folder }
+  return { ...steps, certificate, out: laid?.folder, relay }
 }
 
 function assertMayCertify(context: Context, { agent, certify, signer }: ResumeOptions): void {
@@ -91,7 +105,7 @@ function assertMayCertify(context: Context, { agent, certify, signer }: ResumeOp
 function noWork({ cid, kind }: VerifiedEntry): HandoffError {
   return new HandoffError(
     'HSTORE_USAGE',
-    `${cid} is a ${kind}: work is resumed from an envelope; hstore verify checks any entry`,
+    `${cid} is a ${kind}: work is resumed from an envelope or a turn; hstore verify checks any entry`,
     { details: { cid } },
   )
 }

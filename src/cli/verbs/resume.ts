@@ -1,8 +1,12 @@
 import path from 'node:path'
+import type { RelaySteps, ToldTurn } from '../../relay/steps.ts'
 import type { ResumeJson } from '../../reports.ts'
 import type { Verb } from '../program.ts'
 import { findingLine, jsonLine, plain } from '../render.ts'
 import { openNamed } from '../settings.ts'
+
+/** Lines of an ask's body that are shown. */
+const shownLines = 40
 
 /** `hstore resume`: the gate's verdict, and what to do next. */
 export const resume: Verb = async (io, [ref = ''], options) => {
@@ -38,9 +42,11 @@ function text(report: Omit<ResumeJson, 'exit'>): string {
 }
 
 /** What a peer wrote is shown as data, with its author. */
-function steps({ verdict, actions, conflicts, agent }: Omit<ResumeJson, 'exit'>): string[] {
+function steps(report: Omit<ResumeJson, 'exit'>): string[] {
+  const { verdict, actions, conflicts, agent, relay } = report
   if (verdict !== 'complete' && verdict !== 'partial')
     return ['next: do not go on from this entry; hstore verify says more']
+  if (relay !== null) return relayLines(relay, agent)
   return [
     ...actions.flatMap((action) => [
       `next: ${action.id} (${action.action_status}, ${action.action_type}) asked by ${action.created_by}: ${action.description}`,
@@ -52,4 +58,23 @@ function steps({ verdict, actions, conflicts, agent }: Omit<ResumeJson, 'exit'>)
     ),
     ...(actions.length + conflicts.length === 0 ? [`next: nothing is open for ${agent}`] : []),
   ]
+}
+
+function relayLines({ head, ask, evidence }: RelaySteps, agent: string): string[] {
+  const body = ask?.body === '' ? [] : (ask?.body.split('\n') ?? [])
+  return [
+    `head:    ${turnText(head)}`,
+    ...evidence.map((wanted) => `evidence wanted by ${turnText(wanted)}: ${wanted.requires}`),
+    ...(ask === null || ask.isAnswered
+      ? [`next: nothing is open for ${agent}`]
+      : [
+          `next: ${turnText(ask)} asks: ${ask.ask === '' ? 'nothing in words' : ask.ask}`,
+          ...body.slice(0, shownLines).map((line) => `      | ${line}`),
+          ...(body.length > shownLines ? [`      (more: hstore show ${ask.cid})`] : []),
+        ]),
+  ]
+}
+
+function turnText({ number, agent, to, witness }: ToldTurn): string {
+  return `turn ${number} of ${agent} to ${to}${witness ? ' (witness)' : ''}`
 }
