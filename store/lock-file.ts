@@ -40,6 +40,8 @@ export function keepLockFile(place: Place): void {
       const temporary = join(place.directory, 'tmp', randomUUID())
       linkSync(known, temporary)
       renameSync(temporary, used)
+      // which does nothing where another process has just done the same
+      rmSync(temporary, { force: true })
     }
   } catch (error) {
     // others may do the same; and some file systems have no links

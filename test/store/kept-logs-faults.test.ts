@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../store/block.ts'
@@ -211,6 +211,23 @@ describe('a lock file that is deleted', () => {
     }
     await holder.kill()
     expect(await heldIn(directory)).toBe(24)
+  })
+
+  it('or that a copy has made two of is one again, whoever comes at once, and nothing is left', async () => {
+    const directory = await makeStore()
+    for (let round = 0; round < 3; round++) {
+      await rm(join(directory, 'lock'))
+      await writeFile(join(directory, 'lock'), '')
+      const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) =>
+        startStoreProcess('cycle', directory, `${id}${round}`, '1'),
+      )
+      expect(await Promise.all(all.map(({ ended }) => ended))).toEqual(all.map(() => 0))
+      const [one, other] = await Promise.all(
+        ['lock', 'db/LOCK'].map((name) => stat(join(directory, name))),
+      )
+      expect(one!.ino).toBe(other!.ino)
+      expect(await readdir(join(directory, 'tmp'))).toEqual([])
+    }
   })
 
   it('is made anew by a rebuild that holds it', async () => {
