@@ -16,7 +16,7 @@ import { encodeFormText } from '../../store/canonical.ts'
 import { HandoffError } from '../errors.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
 import type { Finding } from '../rules/rule.ts'
-import type { RelayState, StatedNote } from './state.ts'
+import type { ChainedTurn, RelayState } from './state.ts'
 import { readState } from './state.ts'
 import type { Author } from './write.ts'
 import { writeRelay } from './write.ts'
@@ -126,21 +126,11 @@ function placementOf({ chain, note }: RelayState): Placement {
   const placed = note?.turns ?? 0
   const places = (parts: RelayNote['living']): number[] =>
     runsOf(parts).flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i))
-  assertPlaces(note, chain)
   return {
     chain: chain.map(({ turn }) => turn),
     archive: places(note?.archive ?? []),
     living: [...places(note?.living ?? []), ...chain.slice(placed).map((_, i) => placed + i)],
   }
-}
-
-function assertPlaces(note: StatedNote | undefined, chain: RelayState['chain']): void {
-  if (note === undefined || chain[note.turns - 1]?.entry.cid === note.head) return
-  throw new HandoffError(
-    'HSTORE_HEADS_MOVED',
-    `the note ${note.cid} is on other turns than those of the relay's head: nothing is added`,
-    { details: { cid: note.cid } },
-  )
 }
 
 function isSameNote(a: RelayNote, b: RelayNote): boolean {
@@ -180,9 +170,17 @@ function changed(
   const path = files[file]?.name ?? 'M8SHIFT.archive.md'
   const cid = old?.entry.cid
   const where = cid === undefined ? '' : ` (${cid})`
-  const message = `${bounded(path)}: turn ${bounded(number)} of ${bounded(agent)}${where} was ${what} since the import before: nothing was imported; hstore turn export --relay gives back what was`
+  const advice = adviceOn(what, place === chain.length - 1 ? old : undefined)
+  const message = `${bounded(path)}: turn ${bounded(number)} of ${bounded(agent)}${where} was ${what} since the import before: nothing was imported; ${advice}`
   const diff = diffTurns(old?.turn.text, now?.text)
   return new HandoffError('HSTORE_RELAY_CHANGED', message, {
     details: { relay, change: what, path, number, agent, ...(cid && { cid }), diff },
   })
+}
+
+/** What `hstore turn append` leaves when it is killed before it writes the file looks like a last turn that was removed. */
+function adviceOn(what: Breach['what'], last: ChainedTurn | undefined): string {
+  return what === 'removed' && last?.entry.witness === false
+    ? 'if an hstore turn append was cut short, give the same command again'
+    : 'hstore turn export --relay gives back what was'
 }

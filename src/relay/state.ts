@@ -46,7 +46,7 @@ export function streamOf(relay: string): string {
 /**
  * Returns how a relay stands: its turns down from the one head, and the latest note.
  *
- * @throws {HandoffError} `HSTORE_HEADS_MOVED` when the relay has several heads; `HSTORE_ENTRY_INVALID` where its turns
+ * @throws {HandoffError} `HSTORE_HEADS_MOVED` when the relay has several heads, or its note is on other turns; `HSTORE_ENTRY_INVALID` where its turns
  * form no chain.
  */
 export async function readState(context: Context, relay: string): Promise<RelayState> {
@@ -62,7 +62,18 @@ export async function readState(context: Context, relay: string): Promise<RelayS
     )
   }
   const note = await findNote(context, stream)
-  return { stream, chain: await readChain(context, head?.cid), note }
+  const chain = await readChain(context, head?.cid)
+  assertPlaces(note, chain)
+  return { stream, chain, note }
+}
+
+function assertPlaces(note: StatedNote | undefined, chain: RelayState['chain']): void {
+  if (note === undefined || chain[note.turns - 1]?.entry.cid === note.head) return
+  throw new HandoffError(
+    'HSTORE_HEADS_MOVED',
+    `the note ${note.cid} is on other turns than those of the relay's head: the relay is not read further`,
+    { details: { cid: note.cid } },
+  )
 }
 
 /** Returns the latest valid note of a stream. */

@@ -117,6 +117,7 @@ describe('hstore turn append', () => {
     await writeFile(fileOf(store), before)
     const other = await inFile(store, 'alpha', '--to', 'beta', '--ask', 'stop')
     expect([other.exit, await read(store)]).toEqual([6, before])
+    expect(other.err).toContain('was cut short, give the same command again')
     const again = await ok(inFile(store, 'alpha', '--to', 'beta', '--ask', 'go'))
     expect([again.out, await read(store)]).toEqual([first.out, after])
     expect(again.err).toContain('was in the store already')
