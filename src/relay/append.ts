@@ -13,7 +13,7 @@ import { readBounded } from '../kernel/files.ts'
 import { quoted } from '../kernel/shown.ts'
 import { filesOf } from './export.ts'
 import type { RelayFiles } from './import.ts'
-import { importRelay } from './import.ts'
+import { importRelay, planImport } from './import.ts'
 import type { RelayState } from './state.ts'
 import { readState } from './state.ts'
 import type { Author } from './write.ts'
@@ -61,6 +61,7 @@ export async function appendToRelay(
   assertName(context, draft, author)
   const state = await readState(context, relay)
   const done = into && findDone(state, draft, into)
+  if (into !== undefined && done === undefined) planImport(relay, into.files, state) // else the new turn would be blamed
   const before = into?.files ?? claimed(relay, state, draft.agent)
   const { bytes, text, number } = done ?? appendTurn(before.living.bytes, draft, before.living.name)
   assertRead(bytes, text)

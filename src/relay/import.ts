@@ -86,7 +86,8 @@ interface ImportPlan {
   readonly report: Omit<ImportReport, 'cid' | 'head' | 'new' | 'witnessed'>
 }
 
-function planImport(relay: string, files: RelayFiles, state: RelayState): ImportPlan {
+/** Returns what an import is to write; throws what `importRelay` throws for files that it does not take in. */
+export function planImport(relay: string, files: RelayFiles, state: RelayState): ImportPlan {
   const living = readRelay(files.living.bytes)
   const archive = files.archive && readRelay(files.archive.bytes)
   const now = { living: turnsOf(living), archive: archive === undefined ? [] : turnsOf(archive) }
