@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { TurnDraft } from '../contracts/turns/draft.ts'
 import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
-import type { TurnReport, TurnRules } from '../contracts/turns/validate.ts'
+import type { RelayFile, TurnReport, TurnRules } from '../contracts/turns/validate.ts'
 import { validateTurns } from '../contracts/turns/validate.ts'
 import { assertArgument, assertBytes } from '../kernel/errors.ts'
 import type { Putter } from '../put/put-queue.ts'
@@ -36,12 +36,10 @@ export class Turns {
   async import(relay: string, files: RelayFiles): Promise<ImportReport> {
     assertArgument('relay', relay, 'string')
     assertArgument('files', files, 'object')
-    for (const [name, file] of Object.entries(files)) {
-      if (file !== undefined) assertBytes(`files.${name}.bytes`, file.bytes)
-    }
+    const given = copyOf(files)
     return this.#inTurn(async () => {
       const { context, ...author } = await this.#find()
-      return importRelay(context, relay, files, author)
+      return importRelay(context, relay, given, author)
     })
   }
 
@@ -49,9 +47,16 @@ export class Turns {
   async append(relay: string, draft: TurnDraft, into?: AppendInto): Promise<AppendReport> {
     assertArgument('relay', relay, 'string')
     assertArgument('draft', draft, 'object')
+    for (const key of ['agent', 'to', 'at'] as const) {
+      assertArgument(`draft.${key}`, draft[key], 'string')
+    }
+    if (into !== undefined) assertArgument('into', into, 'object')
+    if (into !== undefined) assertArgument('into.path', into.path, 'string')
+    if (into !== undefined) assertArgument('into.files', into.files, 'object')
+    const given = into && { path: into.path, files: copyOf(into.files) }
     return this.#inTurn(async () => {
       const { context, ...author } = await this.#find()
-      return appendToRelay(context, relay, draft, author, into)
+      return appendToRelay(context, relay, draft, author, given)
     })
   }
 
@@ -107,4 +112,16 @@ export class Turns {
     this.#last = done.catch(() => undefined)
     return done
   }
+}
+
+/** Files are read at once, since the caller may change its buffers while the call waits for its turn. */
+function copyOf({ living, archive }: RelayFiles): RelayFiles {
+  return { living: copy('living', living), archive: archive && copy('archive', archive) }
+}
+
+function copy(name: keyof RelayFiles, file: RelayFile): RelayFile {
+  assertArgument(`files.${name}`, file, 'object')
+  assertArgument(`files.${name}.name`, file.name, 'string')
+  assertBytes(`files.${name}.bytes`, file.bytes)
+  return { bytes: file.bytes.slice(), name: file.name }
 }

@@ -3,6 +3,9 @@ import { isDidKey } from '../../../keys/did-key.ts'
 import { decodeEntry } from '../../../src/entry/decode.ts'
 import { seal } from '../../../src/entry/seal.ts'
 import { findVerified } from '../../../src/entry/verify.ts'
+import { findRelayNote, relayForm } from '../../../src/contracts/turns/relay-body.ts'
+import { findTurn, turnForm } from '../../../src/contracts/turns/turn-body.ts'
+import { makeTurn } from '../../../src/contracts/turns/turn.ts'
 import { findArtifacts, findEnvelopeFacts } from '../../../src/graph/body.ts'
 import { certificateForm, findCertificate } from '../../../src/graph/certificate.ts'
 import { readRoster } from '../../../src/trust/read-roster.ts'
@@ -44,7 +47,13 @@ export function entryTargets(seeds: SeedFolder): Target[] {
     {
       name: 'body',
       share: 100,
-      seeds: [certificateSeed(cid), encodeForm({ artifacts: [link(raw)] }), envelopeSeed],
+      seeds: [
+        certificateSeed(cid),
+        encodeForm({ artifacts: [link(raw)] }),
+        envelopeSeed,
+        turnSeed,
+        noteSeed(cid),
+      ],
       mutate,
       run: runBody,
     },
@@ -84,6 +93,22 @@ const envelopeSeed = encodeForm({
   parents: [],
   revision: 'R',
 })
+
+const turnSeed = encodeForm(
+  turnForm(
+    makeTurn('a', '7', '<!-- M8SHIFT:TURN 7 a BEGIN -->\n- to: b\n<!-- M8SHIFT:TURN 7 a END -->'),
+  ),
+)
+
+function noteSeed(head: CidText): Uint8Array {
+  return encodeForm({
+    archive: ['# Old\n', { between: '', count: 1, first: 0, spelling: 'crlf' }],
+    head: link(head),
+    living: [{ between: '\n\n', count: 2, first: 1 }, '\n', { first: 3, text: 'a' }],
+    turns: 4,
+    version: 2,
+  })
+}
 
 function link(cid: CidText): JsonForm {
   return linkForm(cid)
@@ -174,6 +199,16 @@ function runBody(bytes: Uint8Array): string {
     if (artifacts !== undefined) {
       found.push('artifacts')
       expectSame('artifacts', encodeForm({ artifacts: artifacts.map(linkForm) }), bytes)
+    }
+    const turn = findTurn(form)
+    if (turn !== undefined) {
+      found.push('turn')
+      expectSame('turn', encodeForm(turnForm(turn)), bytes)
+    }
+    const note = findRelayNote(form)
+    if (note !== undefined) {
+      found.push('relay note')
+      expectSame('relay note', encodeForm(relayForm(note)), bytes)
     }
     const facts = findEnvelopeFacts(form)
     if (facts !== undefined) {

@@ -158,6 +158,27 @@ describe('a store with a relay', () => {
   })
 })
 
+describe('calls at once', () => {
+  it('go one after the other, each on what the one before left', async () => {
+    await using store = await makeRelayStore(await makeTempFolder())
+    const relays = [freshRelay]
+    for (let i = 0; i < 6; i++) {
+      relays.push(appended(relays.at(-1)!, draftBy(i % 2 ? 'beta' : 'alpha')))
+    }
+    const reports = await Promise.all(
+      relays.flatMap((relay) => [
+        importText(store, 'demo', { relay, archive: '' }),
+        importText(store, 'demo', { relay, archive: '' }),
+      ]),
+    )
+    expect(reports.map(({ added }) => added)).toEqual([1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0])
+    const older = importText(store, 'demo', { relay: relays[3]!, archive: '' })
+    await expect(older).rejects.toMatchObject({ code: 'HSTORE_RELAY_CHANGED' })
+    expect((await store.heads()).filter(({ stream }) => stream === 'm8:demo')).toHaveLength(1)
+    expect(await store.turns.log('demo')).toHaveLength(7)
+  })
+})
+
 /** Returns files after one thing that M8Shift, its host or its reader does. */
 function stepOf({ relay, archive }: RelayText, dice: ReturnType<typeof diceOf>): RelayText {
   switch (dice.below(6)) {
