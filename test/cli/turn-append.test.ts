@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readRelay } from '../../src/contracts/turns/markdown.ts'
 import { readTurn } from '../../src/contracts/turns/turn.ts'
 import type { Ran } from '../support/cli.ts'
+import { runProcess } from '../support/cli.ts'
 import type { TestStore } from '../support/store.ts'
 import { json, ok, storeAt } from '../support/store.ts'
 import { makeTempFolder } from '../support/temp-folder.ts'
@@ -121,6 +122,24 @@ describe('hstore turn append', () => {
     const again = await ok(inFile(store, 'alpha', '--to', 'beta', '--ask', 'go'))
     expect([again.out, await read(store)]).toEqual([first.out, after])
     expect(again.err).toContain('was in the store already')
+  })
+
+  it('is in the store and the file after kills and the same command again', async () => {
+    const store = await makeStore()
+    const before = await read(store)
+    const argv = ['turn', 'append', 'alpha', '--to', 'beta', '--file', 'M8SHIFT.md', '--relay']
+    for (const [i, timeoutMs] of [120, 180, 240, 300, 400, 600].entries()) {
+      await writeFile(fileOf(store), before)
+      await runProcess([...argv, `demo ${i}`], { cwd: store.root, env: store.env, timeoutMs })
+      const again = await store.run(...argv, `demo ${i}`)
+      // the file may have had it before the kill: then the pen is gone
+      if (again.exit !== 0) expect(again.err).toContain('does not hold the pen')
+      const { out } = await ok(store.run('turn', 'log', '--relay', `demo ${i}`))
+      expect(out.split('\n')).toHaveLength(3)
+      expect((await store.run('turn', 'export', '--relay', `demo ${i}`)).out).toBe(
+        await read(store),
+      )
+    }
   })
 
   it('does not go on over a closed turn that was changed', async () => {
