@@ -77,7 +77,6 @@ const notMade = ['who may state what (hstore verify --all)', 'contract rules (hs
  * @throws {StoreError} `HSTORE_STORE_BUSY`, `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`; nothing is changed then.
  */
 export async function fsck(options: FsckOptions): Promise<FsckReport> {
-  if (options.forgetLost) await writeEntryList(options.folder, 'lost', [])
   const config = await readConfigOrFault(options.folder)
   const inPlace = await checkInPlace(options)
   const found = typeof inPlace === 'string' ? await checkSalvaged(options, inPlace) : inPlace
@@ -107,12 +106,14 @@ function report({ rebuild }: FsckOptions, checked: Checked): FsckReport {
 }
 
 /** Returns why the database has to be salvaged, where it has. */
-async function checkInPlace({ folder, waitMs, rebuild }: FsckOptions): Promise<Checked | string> {
+async function checkInPlace(options: FsckOptions): Promise<Checked | string> {
+  const { folder, waitMs, rebuild, forgetLost } = options
   try {
     const fault = await findDatabaseFault(folder, waitMs)
     if (fault !== undefined) return `the database can't be read whole (${fault})`
     await using db = await openDatabase(folder, { waitMs })
-    const { graph, damage, odd, changes, isListed, lost } = await examine(db, [])
+    const { graph, damage, odd, changes, isListed, lost } = await examine(db, [], forgetLost)
+    if (forgetLost && !rebuild) await writeEntryList(folder, 'lost', [])
     if (!rebuild) return { graph, isListed, findings: [...damage, ...odd], mended: [] }
     if (damage.some(isOfBlockRow)) return 'rows of the database are no blocks'
     if (changes.length > 0) await db.commit({ blocks: [], rows: changes })
@@ -132,12 +133,12 @@ function isOfBlockRow({ code }: Finding): boolean {
 }
 
 async function checkSalvaged(
-  { folder, waitMs, rebuild }: FsckOptions,
+  { folder, waitMs, rebuild, forgetLost }: FsckOptions,
   reason: string,
 ): Promise<Checked> {
   let checked: (Checked & Pick<Examined, 'lost'>) | undefined
   const kept = await rebuildDatabase(folder, waitMs, async (salvaged) => {
-    checked = await judgeSalvaged(salvaged, reason)
+    checked = await judgeSalvaged(salvaged, reason, forgetLost)
     const { graph, lost } = checked
     return rebuild ? { entries: graph.entries.keys(), lost } : undefined
   })
@@ -150,8 +151,9 @@ async function checkSalvaged(
 async function judgeSalvaged(
   { db, damaged, corrupt, named }: Salvaged,
   reason: string,
+  forgetLost: boolean,
 ): Promise<Checked & Pick<Examined, 'lost'>> {
-  const { graph, damage: all, changes, isListed, lost } = await examine(db, named)
+  const { graph, damage: all, changes, isListed, lost } = await examine(db, named, forgetLost)
   const dropped = collectedIn(db, all)
   await db.commit({ blocks: [], rows: changes, dropped: [...dropped] })
   graph.counts.blocks -= dropped.size
@@ -179,8 +181,15 @@ function corruptBlock(cid: CidText): Finding {
   return finding('HS1002', 'the bytes of the block do not hash to its CID', { cid })
 }
 
-/** @param named - Entries that other rows name. */
-async function examine(db: Database, named: Iterable<CidText>): Promise<Examined> {
+/**
+ * @param named - Entries that other rows name.
+ * @param forgetLost - Says nothing of what earlier rebuilds went on without.
+ */
+async function examine(
+  db: Database,
+  named: Iterable<CidText>,
+  forgetLost: boolean,
+): Promise<Examined> {
   const graph = await scanStore(db, () => false)
   const changes = await planIndexes(db, graph)
   // no block says what these hold, but they have to be rows
@@ -191,7 +200,7 @@ async function examine(db: Database, named: Iterable<CidText>): Promise<Examined
   const listed = new Set(named)
   for await (const cid of readEntryList(db.directory, 'acknowledged')) listed.add(cid)
   const known = new Set<CidText>()
-  for await (const cid of readEntryList(db.directory, 'lost')) known.add(cid)
+  if (!forgetLost) for await (const cid of readEntryList(db.directory, 'lost')) known.add(cid)
   const lost = [...new Set([...listed, ...known])].filter((cid) => !graph.entries.has(cid))
   const untold = lost.filter((cid) => !told.has(cid))
   return {

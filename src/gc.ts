@@ -4,12 +4,14 @@ import type { JsonForm } from '../store/canonical.ts'
 import { decodeForm } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
+import type { RowChange } from '../store/commit.ts'
 import type { Database } from '../store/database.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Leftover } from '../store/leftovers.ts'
-import { findLeftover, listTemporaryFiles, removeLeftover } from '../store/leftovers.ts'
+import { findLeftover, listTemporaryFiles, removeUnchanged } from '../store/leftovers.ts'
 import { linksIn } from '../store/links.ts'
 import { entryOfForm, looksLikeEntry } from './entry/decode.ts'
+import { findLosses } from './graph/losses.ts'
 import { HstoreError } from './kernel/errors.ts'
 
 /** What `gc` took away. */
@@ -41,8 +43,8 @@ const maxScans = 5
 
 /**
  * Deletes blocks and artifact files that no entry leads to, and what killed puts left behind. Entries stay, whatever
- * they are worth. Safe beside puts: of other processes, since the database is held; of this one, since blocks are
- * deleted only where nothing was committed since they were looked at, and files only when they are a day old.
+ * they are worth. Safe beside puts of other processes, since the database is held, and beside commits of this one, since
+ * blocks are deleted only where nothing was committed since they were looked at. No put of this process may be under way.
  *
  * @param nowMs - The time, in ms since 1970.
  * @throws {StoreError} `HSTORE_STORE_DAMAGED` when a block is damaged or lost, or an acknowledged entry is lost: what nothing
@@ -54,13 +56,12 @@ export async function collectGarbage(db: Database, nowMs: number): Promise<GcRep
   const files = await looseFiles(db.directory, needed)
   const temporary: Leftover[] = []
   for await (const file of listTemporaryFiles(db.directory)) temporary.push(file)
-  const removed = [...files, ...temporary].filter(old)
-  for (const file of removed) await removeLeftover(file)
+  const removed = [...files, ...temporary].filter((file) => old(file) && removeUnchanged(file))
   const sizes = [...loose.values(), ...removed.map(({ sizeBytes }) => sizeBytes)]
   return {
     blocks: loose.size,
-    artifacts: files.filter(old).length,
-    temporary: temporary.filter(old).length,
+    artifacts: removed.filter((file) => files.includes(file)).length,
+    temporary: removed.filter((file) => temporary.includes(file)).length,
     sizeBytes: sizes.reduce((sum, size) => sum + size, 0),
     spared: files.length + temporary.length - removed.length,
   }
@@ -68,6 +69,8 @@ export async function collectGarbage(db: Database, nowMs: number): Promise<GcRep
 
 async function dropBlocks(db: Database): Promise<Reached> {
   for (let scans = 0; scans < maxScans; scans++) {
+    // a scan sees what is on disk when it begins, and no more
+    await db.settled()
     const before = db.commits
     const reached = await reach(db)
     const lost = await findLost(db, reached)
@@ -76,7 +79,8 @@ async function dropBlocks(db: Database): Promise<Reached> {
     const dropped = [...reached.loose.keys()]
     if (dropped.length === 0) return reached
     // so that a repair of the database, which may find them again, does not bring them back
-    const rows = dropped.map((key) => ({ index: 'collected' as const, key, values: [] }))
+    const rows: RowChange[] = dropped.map((key) => ({ index: 'collected', key, values: [] }))
+    rows.push({ index: 'meta', key: 'collected', values: [] })
     await db.commit({ blocks: [], rows, dropped })
     await db.compact()
     return reached
@@ -125,6 +129,7 @@ async function findLost(db: Database, { parts, held }: Reached): Promise<string 
   for await (const cid of readEntryList(db.directory, 'acknowledged')) {
     if (!held.has(cid)) return `entry ${cid} was acknowledged and is lost`
   }
+  for (const cid of await findLosses(db)) return `entry ${cid} is lost (hstore fsck --forget-lost)`
   return undefined
 }
 

@@ -234,7 +234,8 @@ export class Store implements AsyncDisposable {
    */
   async gc(nowMs: number): Promise<GcReport> {
     assertArgument('nowMs', nowMs, 'number')
-    return collectGarbage((await this.#open()).db, nowMs)
+    const { db } = await this.#open()
+    return this.#puts.alone(() => collectGarbage(db, nowMs))
   }
 
   /** Returns the highest accepted roster. */

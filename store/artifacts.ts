@@ -90,6 +90,8 @@ export async function sizeOfArtifact(
 export async function* listArtifactFiles(directory: string): AsyncGenerator<ArtifactFile> {
   const root = join(directory, 'artifacts')
   for (const folder of await namesIn(root, directory)) {
+    // over a link, another store's files would pass for this one's
+    if ((await statOf(join(root, folder), directory))?.isDirectory() !== true) continue
     for (const name of await namesIn(join(root, folder), directory)) {
       const path = join(root, folder, name)
       const file = await statOf(path, directory)

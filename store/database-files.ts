@@ -25,7 +25,8 @@ const dataFile = /\.(?:ldb|sst|log)$/
  */
 export async function gatherFiles(from: string, to: string, whole: boolean): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 })
-  const names = await readdir(from)
+  const items = await readdir(from, { withFileTypes: true })
+  const names = items.filter((item) => item.isFile()).map(({ name }) => name)
   // LevelDB would take the name of such a table for one of its own, and write into what the link leads to
   const unnamed = new Set(whole ? findUnnamedTables(from, names) : [])
   for (const name of names) {
@@ -39,9 +40,10 @@ export async function gatherFiles(from: string, to: string, whole: boolean): Pro
 
 /** Returns the names of the files in a folder that hold rows, in the order of their numbers. */
 export async function dataFilesIn(folder: string): Promise<readonly string[]> {
-  const names = await readdir(folder).catch(() => [])
-  return names
-    .filter((name) => dataFile.test(name))
+  const items = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  return items
+    .filter((item) => item.isFile() && dataFile.test(item.name))
+    .map(({ name }) => name)
     .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
 }
 

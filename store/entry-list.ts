@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { lstat, open, rename, rm, rmdir } from 'node:fs/promises'
+import { lstat, open, rename, rm } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../src/kernel/files.ts'
@@ -24,6 +24,8 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = consta
 // a pipe in the place of the list is not waited for
 const appending = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
 const tailBytes = 4096
+// seventeen million entries: a list that is longer is none of ours
+const maxBytes = 1024 * 1024 * 1024
 
 /** Adds to the list; opened at the first addition. */
 export class AcknowledgedList {
@@ -101,8 +103,11 @@ export async function writeEntryList(
   try {
     const lines = linesOf(cids)
     const first = lines.next()
-    if (first.done === true) return await rm(path, { force: true })
+    const isFolder = (await lstat(path).catch(() => undefined))?.isDirectory() === true
     await makeFolder(dirname(temporary), 0o700)
+    // a file can't be put in the place of a folder, and what is in it may be somebody's
+    if (isFolder) await rename(path, join(directory, 'tmp', randomUUID()))
+    if (first.done === true) return await rm(path, { force: true })
     const handle = await open(temporary, 'wx', 0o600)
     try {
       await handle.writeFile(first.value)
@@ -111,8 +116,6 @@ export async function writeEntryList(
     } finally {
       await handle.close()
     }
-    // a file can't be put in the place of a folder
-    if ((await lstat(path).catch(() => undefined))?.isDirectory()) await rmdir(path)
     await rename(temporary, path)
     await syncFolder(directory)
   } catch (error) {
@@ -137,7 +140,8 @@ function* linesOf(cids: Iterable<CidText>): Generator<string> {
 async function openList(directory: string, list: EntryList): Promise<FileHandle | undefined> {
   try {
     const handle = await open(join(directory, list), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    if ((await handle.stat()).isFile()) return handle
+    const found = await handle.stat()
+    if (found.isFile() && found.size <= maxBytes) return handle
     await handle.close()
     return undefined
   } catch (error) {

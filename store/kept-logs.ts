@@ -25,6 +25,7 @@ import type { Place } from './place.ts'
  * left by a process that was killed while it wrote them, or the list was cut, and LevelDB deletes or overwrites them.
  */
 
+const maxLogBytes = 256 * 1024 * 1024
 const keptName = /^kept-([1-9]\d{0,9})-/
 
 /** What an opening may have lost: nothing; records of a damaged log; or tables, which only the entries can tell. */
@@ -46,9 +47,9 @@ export function salvagePath(directory: string): string {
 
 /** Returns the folders in which openings keep files, or kept them and were killed. */
 export function keptFolders(directory: string): readonly string[] {
-  return readdirSync(directory)
-    .filter((name) => keptName.test(name))
-    .map((name) => join(directory, name))
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((item) => item.isDirectory() && keptName.test(item.name))
+    .map(({ name }) => join(directory, name))
 }
 
 /** Throws `HSTORE_STORE_DAMAGED` while there is something to salvage. */
@@ -135,17 +136,22 @@ function doubtOf(folder: string): Doubt {
   let doubt: Doubt = 'none'
   for (const name of namesIn(folder)) {
     if (!name.endsWith('.log')) doubt = 'tables'
-    else if (isDamagedLog(bytesOf(join(folder, name)))) return 'log'
+    else if (isDamaged(join(folder, name))) return 'log'
   }
   return doubt
 }
 
+/** The regular files: what else has a name there nobody has kept. */
 function namesIn(folder: string): readonly string[] {
-  return unlessGone(() => readdirSync(folder)) ?? []
+  const items = unlessGone(() => readdirSync(folder, { withFileTypes: true })) ?? []
+  return items.filter((item) => item.isFile()).map(({ name }) => name)
 }
 
-function bytesOf(file: string): Uint8Array {
-  return unlessGone(() => readFileSync(file)) ?? new Uint8Array()
+/** LevelDB begins a new log long before: one that is larger was not written by it alone. */
+function isDamaged(log: string): boolean {
+  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
+  if (size > maxLogBytes) return true
+  return isDamagedLog(unlessGone(() => readFileSync(log)) ?? new Uint8Array())
 }
 
 function unlessGone<T>(read: () => T): T | undefined {

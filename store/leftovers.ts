@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs'
-import { lstat, readdir, rm } from 'node:fs/promises'
+import { lstatSync, rmSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAbsent, storeErrorOf } from './level-errors.ts'
 
@@ -41,13 +42,17 @@ export async function findLeftover(path: string): Promise<Leftover | undefined> 
 }
 
 /**
- * Removes a file.
+ * Removes a file, unless it has changed or is gone by now. In one go, so that nothing of this process comes in between.
  *
+ * @returns Whether it was removed.
  * @throws {StoreError} `HSTORE_STORE_READ_ONLY` when the file system refuses.
  */
-export async function removeLeftover({ path }: Leftover): Promise<void> {
+export function removeUnchanged({ path, changedMs: before }: Leftover): boolean {
   try {
-    await rm(path, { force: true })
+    const now = lstatSync(path, { throwIfNoEntry: false })
+    if (now === undefined || changedMs(now) !== before) return false
+    rmSync(path, { force: true })
+    return true
   } catch (error) {
     throw storeErrorOf(error, path)
   }

@@ -4,7 +4,7 @@ import type { AcknowledgedList } from './entry-list.ts'
 import { HashedBlock } from './block.ts'
 import type { BlockRead, BlockReader, ScannedBlock } from './block-store.ts'
 import type { CidText } from './cid-text.ts'
-import type { Change, WriteGroup } from './commit.ts'
+import type { Change, RowChange, WriteGroup } from './commit.ts'
 import { CommitQueue } from './commit.ts'
 import type { Database, Row } from './database.ts'
 import { StoreError } from './errors.ts'
@@ -119,7 +119,19 @@ export class LevelDatabase implements Database {
       }
     }
     this.#commits += 1
-    return this.#queue.add(change)
+    const more = this.#uncollect(change)
+    return this.#queue.add(
+      more.length === 0 ? change : { ...change, rows: [...change.rows, ...more] },
+    )
+  }
+
+  /** Whoever puts a block again that was collected wants to keep it. A rebuild only copies. */
+  #uncollect({ blocks }: Change): RowChange[] {
+    if (this.#acknowledged === undefined || this.readRow('meta', 'collected') === undefined)
+      return []
+    return blocks
+      .filter(({ cid }) => this.readRow('collected', cid) !== undefined)
+      .map(({ cid }) => ({ index: 'collected', key: cid, values: undefined }))
   }
 
   get commits(): number {

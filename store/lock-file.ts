@@ -6,6 +6,7 @@ import {
   fstatSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readlinkSync,
@@ -30,14 +31,14 @@ export function lockFilePath({ directory }: Pick<Place, 'directory'>): string {
 export function keepLockFile(place: Place): void {
   const { known, used } = namesOf(place)
   try {
-    if (find(known)?.isFile() === false) rmSync(known)
+    if (find(known)?.isFile() === false) renameSync(known, temporaryIn(place))
     if (find(known) === undefined) {
       create(used)
       linkSync(used, known)
     } else if (find(used) === undefined) linkSync(known, used)
     else if (find(known)?.ino !== find(used)?.ino) {
       // a copy of a store has two files; and who has locked the one that LevelDB made anew lets go of it
-      const temporary = join(place.directory, 'tmp', randomUUID())
+      const temporary = temporaryIn(place)
       linkSync(known, temporary)
       renameSync(temporary, used)
       // which does nothing where another process has just done the same
@@ -77,6 +78,13 @@ function targetOf(descriptor: string): string {
   } catch {
     return ''
   }
+}
+
+/** Copies that know only files have left the empty folder out. */
+function temporaryIn({ directory }: Place): string {
+  const folder = join(directory, 'tmp')
+  if (find(folder) === undefined) mkdirSync(folder, { mode: 0o700 })
+  return join(folder, randomUUID())
 }
 
 function namesOf(place: Place): { known: string; used: string } {

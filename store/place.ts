@@ -50,11 +50,14 @@ async function waitForRename(directory: string, databasePath: string): Promise<v
   for (let i = 0; i < 10 && !existsSync(databasePath); i++) await sleep(10)
 }
 
+/** The largest number of a database that a rebuild has replaced. */
+export const maxReplaced = 999_999
+
 /** Returns the names of the databases that rebuilds have replaced and kept, oldest first. */
 export async function replacedDatabases(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory).catch(() => [])
   return names
-    .filter((name) => /^damaged-[1-9]\d*$/.test(name))
+    .filter((name) => /^damaged-[1-9]\d{0,5}$/.test(name))
     .sort((a, b) => Number(a.slice(8)) - Number(b.slice(8)))
 }
 

@@ -22,7 +22,7 @@ import { syncFolder } from './folders.ts'
 import { keptFolders, salvagePath } from './kept-logs.ts'
 import { storeErrorOf } from './level-errors.ts'
 import type { Place } from './place.ts'
-import { findPlace, replacedDatabases } from './place.ts'
+import { findPlace, maxReplaced, replacedDatabases } from './place.ts'
 import { assertWait, waitForDatabase } from './wait.ts'
 
 /** What could be read of a database, whatever state it is in. */
@@ -152,8 +152,11 @@ async function rebuildLocked(
 /** The database's folder and those in which openings kept what they could not read whole. */
 async function sourcesOf({ directory, databasePath }: Place): Promise<readonly string[]> {
   const salvage = salvagePath(directory)
-  const names = await readdir(salvage).catch(() => [])
-  return [databasePath, ...names.map((name) => join(salvage, name)), ...keptFolders(directory)]
+  const isOwn = (await lstat(salvage).catch(() => undefined))?.isDirectory() === true
+  const items = isOwn ? await readdir(salvage, { withFileTypes: true }) : []
+  // a link would bring another store's blocks into this one
+  const folders = items.filter((item) => item.isDirectory()).map(({ name }) => join(salvage, name))
+  return [databasePath, ...folders, ...keptFolders(directory)]
 }
 
 /** Reads all files of a folder together; where LevelDB can't, each by itself, so that one does not hide the others. */
@@ -197,8 +200,7 @@ async function salvageFile(
 /** Two renames; between them there is no database, and `takeBackReplaced` undoes the first. */
 async function replaceDatabase(place: Place, fresh: string, lock: DatabaseLock): Promise<string> {
   const { directory, databasePath } = place
-  const last = (await replacedDatabases(directory)).at(-1)
-  const kept = join(directory, `damaged-${last === undefined ? 1 : Number(last.slice(8)) + 1}`)
+  const kept = await placeForReplaced(directory)
   // the same lock file, so that whoever waits for the old database waits for the new one
   await rm(join(fresh, 'LOCK'), { force: true })
   await link(lock.file, join(fresh, 'LOCK'))
@@ -210,6 +212,15 @@ async function replaceDatabase(place: Place, fresh: string, lock: DatabaseLock):
     await rename(folder, join(kept, basename(folder))).catch(() => undefined)
   }
   return kept
+}
+
+/** A folder that is not there, with the next number; where somebody has used up the numbers, the first that is free. */
+async function placeForReplaced(directory: string): Promise<string> {
+  const last = Number((await replacedDatabases(directory)).at(-1)?.slice('damaged-'.length) ?? 0)
+  for (let number = last < maxReplaced ? last + 1 : 1; ; number++) {
+    const path = join(directory, `damaged-${number}`)
+    if (!(await isThere(path))) return path
+  }
 }
 
 /** Where a rebuild was killed between its two renames, the old database is put back. */

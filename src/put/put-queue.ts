@@ -50,6 +50,11 @@ export class PutQueue {
     return result
   }
 
+  /** Does something while no put is under way and none begins. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(work)
+  }
+
   /** Resolves when no put is under way. */
   async settled(): Promise<void> {
     await this.#turn
@@ -62,9 +67,13 @@ export class PutQueue {
     return beginPutNow(this.#putter.context, given, optionsOf(this.#putter, options, []))
   }
 
-  async #putInTurn(given: Uint8Array | CanonicalValue, options: PutInput): Promise<BegunPut> {
+  #putInTurn(given: Uint8Array | CanonicalValue, options: PutInput): Promise<BegunPut> {
+    return this.#inTurn(() => this.#begin(given, options))
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1
-    const turn = this.#turn.then(() => this.#begin(given, options))
+    const turn = this.#turn.then(work)
     this.#turn = turn.then(
       () => undefined,
       () => undefined,

@@ -1,6 +1,8 @@
-import { mkdir, readFile, rm, truncate, unlink, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, readFile, rm, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { openStore } from '../../src/open-store.ts'
 import { bytesOf, writeEnvelope } from '../support/envelope.ts'
 import { forge } from '../support/forge.ts'
 import { historyWorkspace } from '../support/history.ts'
@@ -156,7 +158,10 @@ describe('fsck of blocks', () => {
     expect(named(await fsck(store, '--rebuild')).join()).toContain(last)
     expect((await fsck(store)).exit).toBe(0)
     await ok(store.run('heads'))
-    expect((await store.run('gc')).exit).toBe(0)
+    // what nothing leads to is all that is left of it
+    expect((await store.run('gc')).exit).toBe(5)
+    await ok(store.run('fsck', '--forget-lost'))
+    await ok(store.run('gc'))
     await ok(store.run('put', envelope))
   })
 
@@ -362,3 +367,74 @@ describe('a store whose database is gone', () => {
     },
   )
 })
+
+describe('fsck --forget-lost', () => {
+  const cid = `baguqeera${'a'.repeat(52)}`
+
+  it('touches no folder that is no store, and nothing while it is refused', async () => {
+    const store = await fresh()
+    const plain = path.join(store.root, 'plain')
+    await mkdir(plain)
+    const list = path.join(store.store, 'lost')
+    for (const file of [path.join(plain, 'lost'), list]) await writeFile(file, `${cid}\n`)
+    expect((await store.run('fsck', '--forget-lost', '--store', plain)).exit).toBe(2)
+    expect(await readFile(path.join(plain, 'lost'), 'utf8')).toBe(`${cid}\n`)
+    await using holder = await openStore({ store: store.store, keys: store.keys })
+    await holder.heads()
+    expect((await store.run('fsck', '--forget-lost', '--wait', '0')).exit).toBe(8)
+    expect(await readFile(list, 'utf8')).toBe(`${cid}\n`)
+  })
+})
+
+describe('what somebody has planted in a store', () => {
+  const planted: readonly (readonly [string, (at: string, to: string) => Promise<unknown>])[] = [
+    ['lost/x', (at) => writeFile(at, 'x')],
+    ['acknowledged.d/x', (at) => writeFile(at, 'x')],
+    ['damaged-9007199254740992/x', (at) => writeFile(at, 'x')],
+    ['damaged-999999/x', (at) => writeFile(at, 'x')],
+    ['kept-999999999-x/000001.log/x', (at) => writeFile(at, 'x')],
+    ['kept-999999998-x/000001.log', async (at) => execFileSync('mkfifo', [at])],
+    ['salvage/1/000001.log', async (at) => execFileSync('mkfifo', [at])],
+    ['salvage/2', (at, to) => symlink(path.join(to, 'db'), at)],
+  ]
+
+  it.each(planted)('as %s keeps no rebuild from its work', async (name, plant) => {
+    const store = await fresh()
+    const other = await copyStore(ground, path.join(shared, `other-${copies++}`))
+    await putElsewhere(other)
+    const at = path.join(store.store, name)
+    await mkdir(path.dirname(at), { recursive: true })
+    await plant(at, other.store)
+    await truncate(path.join(store.store, 'db', 'CURRENT'), 0)
+    const rebuilt = await store.run('fsck', '--rebuild')
+    expect({ exit: rebuilt.exit, out: rebuilt.out }).toMatchObject({ exit: 0 })
+    expect(await viewOf(store)).toEqual(view)
+    await ok(store.run('heads'))
+  })
+
+  it('in the place of the second lock file, or copied without its empty folders, opens', async () => {
+    const store = await fresh()
+    await ok(store.run('heads'))
+    await rm(path.join(store.store, 'lock'))
+    await mkdir(path.join(store.store, 'lock', 'x'), { recursive: true })
+    await ok(store.run('heads'))
+    const copy = await copyStore(store, path.join(shared, `copy-${copies++}`))
+    await rm(path.join(copy.store, 'tmp'), { recursive: true })
+    await ok(copy.run('heads', '--wait', '0'))
+  })
+
+  it('as a log that no memory can hold is damage', async () => {
+    const store = await fresh()
+    const log = path.join(store.store, 'db', '999999.log')
+    await writeFile(log, 'x')
+    await truncate(log, 3 * 1024 ** 3)
+    const { exit, err } = await store.run('heads')
+    expect({ exit, err }).toEqual({ exit: 5, err: expect.stringContaining('run hstore fsck') })
+  })
+})
+
+async function putElsewhere(store: TestStore): Promise<void> {
+  const document = { workspace: 'elsewhere', revision: 'R', author: agents.merger }
+  const file = await writeEnvelope(path.join(store.root, 'elsewhere'), document)
+  await ok(store.run('put', file))
+}

@@ -1,4 +1,4 @@
-import { cp, readdir, utimes, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { GcReport } from '../../src/gc.ts'
@@ -168,5 +168,59 @@ describe('gc', () => {
     const { blocks } = await readRaw(store)
     expect(looseCids.filter((cid) => blocks.has(cid))).toEqual([])
     expect((await store.run('verify', '--all')).exit).toBe(0)
+  })
+})
+
+describe('gc of what somebody has planted', () => {
+  it('takes nothing over a link to another store', async () => {
+    const store = await fresh()
+    const other = await fresh()
+    const files = { 'other.bin': bytesOf('other', 1_300_000) }
+    const small = { workspace: 'other', revision: 'R', author: agents.merger, files }
+    await ok(other.run('put', await writeEnvelope(path.join(other.root, 'other'), small)))
+    const folders = path.join(other.store, 'artifacts')
+    const mine = path.join(store.store, 'artifacts')
+    await rm(mine, { recursive: true })
+    await mkdir(mine)
+    for (const name of await readdir(folders))
+      await symlink(path.join(folders, name), path.join(mine, name))
+    const before = await filesIn(folders)
+    expect(await collect(store, Date.now() + yearMs)).toMatchObject({ artifacts: 0 })
+    expect(await filesIn(folders)).toEqual(before)
+  })
+})
+
+describe('gc beside a put of the same process', () => {
+  it('lets the put end first, or waits with it', async () => {
+    const store = await fresh()
+    const files = { 'again.bin': bytesOf('again', 1_200_000) }
+    const small = { workspace: 'again', revision: 'R', author: agents.merger, files }
+    const file = await writeEnvelope(path.join(store.root, 'again'), small)
+    const cid = cidTextOf(files['again.bin'], 'raw')
+    const at = path.join(store.store, 'artifacts', cid.slice(-3, -1), cid)
+    await mkdir(path.dirname(at), { recursive: true })
+    await writeFile(at, files['again.bin'])
+    await using opened = await open(store)
+    const bytes = await readFile(file)
+    const [, put] = await Promise.all([
+      opened.gc(Date.now() + yearMs),
+      opened.put(bytes, { bundle: path.dirname(file) }),
+    ])
+    expect(put.new).toBe(true)
+    expect(await filesIn(path.dirname(at))).toContain(at)
+  })
+})
+
+describe('a block that was collected', () => {
+  it('is no longer, once it is put again', async () => {
+    const store = await fresh()
+    await litter(store)
+    await collect(store, Date.now())
+    await using context = await openBelow(store)
+    const [first, second] = looseCids
+    expect(context.db.readRow('collected', first!)).toEqual([])
+    await context.db.commit({ blocks: [loose[0]!], rows: [] })
+    expect(context.db.readRow('collected', first!)).toBeUndefined()
+    expect(context.db.readRow('collected', second!)).toEqual([])
   })
 })
