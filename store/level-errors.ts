@@ -46,7 +46,10 @@ function judge(reason: string): readonly [StoreErrorCode, string] {
     return ['HSTORE_STORE_FULL', 'the disk is full, nothing was written: make room and try again']
   }
   if (readOnly.test(reason)) {
-    return ['HSTORE_STORE_READ_ONLY', 'the store can not be written: check owner, mode and mount']
+    // LevelDB writes whenever it opens, so there is no reading without
+    const advice =
+      'the store can not be read and written: check owner, mode and mount, or work on a copy'
+    return ['HSTORE_STORE_READ_ONLY', advice]
   }
   if (exhausted.test(reason)) {
     return ['HSTORE_STORE_UNREADABLE', 'the system is short of files or memory: try again']
