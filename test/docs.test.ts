@@ -32,12 +32,13 @@ function read(file: string): string {
 /** Returns a shell in a folder that holds the worked history, a relay and its archive, and nothing else. */
 async function makeShell(): Promise<Shell> {
   const home = await makeSharedFolder()
-  await mkdir(`${home}/work`)
-  await cp(historyBundle, `${home}/work`, { recursive: true })
+  const cwd = `${home}/tide`
+  await mkdir(cwd)
+  await cp(historyBundle, cwd, { recursive: true })
   for (const name of ['M8SHIFT.md', 'M8SHIFT.archive.md']) {
-    await cp(`${relayExample}/${name}`, `${home}/work/${name}`)
+    await cp(`${relayExample}/${name}`, `${cwd}/${name}`)
   }
-  return { cwd: `${home}/work`, env: { HOME: home } }
+  return { cwd, env: { HOME: home } }
 }
 
 describe.each(pages)('transcripts of %s', (file) => {
