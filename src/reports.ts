@@ -20,6 +20,8 @@ export interface EntryReport {
   readonly seq: number
   readonly parents: readonly string[]
   readonly shallow: readonly string[]
+  /** True: the author vouches for the bytes of another's document. */
+  readonly witness: boolean
 }
 
 /** What `put` gives. Keys are stable; more may be added. */
@@ -44,7 +46,7 @@ export function putReport({ entry, isNew, artifacts, bodyBytes }: PutResult): Pu
 
 /** Returns the fields of an entry that every report has. */
 export function entryReport(entry: VerifiedEntry): EntryReport {
-  const { cid, kind, body, stream, author, signer, seq, parents, shallow } = entry
+  const { cid, kind, body, stream, author, signer, seq, parents, shallow, witness } = entry
   return {
     cid,
     kind,
@@ -56,6 +58,7 @@ export function entryReport(entry: VerifiedEntry): EntryReport {
     seq,
     parents,
     shallow,
+    witness,
   }
 }
 

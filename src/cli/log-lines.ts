@@ -18,7 +18,9 @@ const maxLanes = 12
 export function logLine({ entry, parents, standing }: Logged, paint: Paint): string {
   const { cid, kind, name, author } = entry
   const shape = parents.length > 1 ? ` merges ${parents.length}` : ''
-  const mark = standing === 'valid' ? '' : paint('warning', ` (${standing})`)
+  const marks = [standing === 'valid' ? [] : standing, entry.witness ? 'witness' : []].flat()
+  const told = marks.map((one) => ` (${one})`).join('')
+  const mark = told === '' ? '' : paint('warning', told)
   return `${paint('cid', cid)} ${plain(`${name ?? kind} by ${author}${shape}`)}${mark}\n`
 }
 
@@ -44,7 +46,11 @@ function nodeText(
   { paint, columns = Number.MAX_SAFE_INTEGER }: GraphLook,
 ): string {
   const { cid, kind, name, author } = entry
-  const marks = [standing === 'valid' ? [] : standing, isAfterParent ? 'follows one above' : []]
+  const marks = [
+    standing === 'valid' ? [] : standing,
+    entry.witness ? 'witness' : [],
+    isAfterParent ? 'follows one above' : [],
+  ]
   const marked = marks
     .flat()
     .map((mark) => ` (${mark})`)

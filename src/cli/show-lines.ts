@@ -31,7 +31,7 @@ export function entryText(shown: ShownEntry, paint: Paint): string {
 
 function entryLines({ entry, standing }: ShownEntry, paint: Paint): string[] {
   const lines = Object.entries(entryReport(entry)).flatMap(([key, value]) => {
-    const values = Array.isArray(value) ? value : [String(value)]
+    const values = Array.isArray(value) ? value : value === false ? [] : [String(value)]
     const told = values.filter((one) => one !== '').map((one) => plain(`${key}: ${one}`))
     return key === 'cid' ? told.map((line) => paint('cid', line)) : told
   })

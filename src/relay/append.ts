@@ -15,7 +15,7 @@ import { filesOf } from './export.ts'
 import type { RelayFiles } from './import.ts'
 import { importRelay, planImport } from './import.ts'
 import type { RelayState } from './state.ts'
-import { readState } from './state.ts'
+import { assertSound, readState } from './state.ts'
 import type { Author } from './write.ts'
 
 /** The relay's file that a turn is written into too, and what it holds. */
@@ -60,6 +60,7 @@ export async function appendToRelay(
 ): Promise<AppendReport> {
   assertName(context, draft, author)
   const state = await readState(context, relay)
+  assertSound(state.chain)
   const done = into && findDone(state, draft, into)
   if (into !== undefined && done === undefined) planImport(relay, into.files, state) // else the new turn would be blamed
   const before = into?.files ?? claimed(relay, state, draft.agent)

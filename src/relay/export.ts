@@ -5,7 +5,7 @@ import { fileOfParts } from '../contracts/turns/relay-parts.ts'
 import { HandoffError } from '../errors.ts'
 import { quoted } from '../kernel/shown.ts'
 import type { ChainedTurn } from './state.ts'
-import { findNote, readChain, streamOf } from './state.ts'
+import { assertSound, findNote, readChain, streamOf } from './state.ts'
 
 /** A relay's files, as they were at the last import. */
 export interface ExportedRelay {
@@ -25,6 +25,7 @@ export async function exportRelay(context: Context, relay: string): Promise<Expo
   const note = await findNote(context, streamOf(relay))
   if (note === undefined) throw unknownRelay(relay)
   const chain = await readChain(context, note.head)
+  assertSound(chain)
   if (chain.length !== note.turns) {
     const message = `${note.cid} is no entry of a relay: it counts ${note.turns} turns, there are ${chain.length}`
     throw new HandoffError('HSTORE_ENTRY_INVALID', message, { details: { cid: note.cid } })

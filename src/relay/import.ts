@@ -17,7 +17,7 @@ import { HandoffError } from '../errors.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { ChainedTurn, RelayState } from './state.ts'
-import { readState } from './state.ts'
+import { assertSound, readState } from './state.ts'
 import type { Author } from './write.ts'
 import { writeRelay } from './write.ts'
 
@@ -67,6 +67,7 @@ export async function importRelay(
   author: Author,
 ): Promise<ImportReport> {
   const state = await readState(context, relay)
+  assertSound(state.chain)
   const { added, note, report } = planImport(relay, files, state)
   const { stream, chain, note: known } = state
   const after = chain.at(-1)?.entry.cid
@@ -94,7 +95,10 @@ export function planImport(relay: string, files: RelayFiles, state: RelayState):
   const before = placementOf(state)
   if (archive === undefined && before.archive.length > 0) throw archiveNeeded(relay)
   const aligned = alignTurns(before, now)
-  if ('what' in aligned) throw changed(relay, files, state, aligned)
+  if ('what' in aligned) {
+    refuseBadBytes(files)
+    throw changed(relay, files, state, aligned)
+  }
   const { added, archived, folded } = aligned
   const chain = [...before.chain, ...added]
   const textOf = (place: number): string => chain[place]!.text
@@ -115,6 +119,18 @@ export function planImport(relay: string, files: RelayFiles, state: RelayState):
     added,
     note,
     report: { relay, stream: state.stream, ...counts, findings, warnings },
+  }
+}
+
+/** A file with a byte that is no UTF-8 has no turns for M8Shift: those of before were not removed. */
+function refuseBadBytes({ living, archive }: RelayFiles): void {
+  for (const { name, bytes } of archive === undefined ? [living] : [living, archive]) {
+    const { badByte } = readRelay(bytes)
+    if (badByte === undefined) continue
+    throw new HandoffError(
+      'HSTORE_RELAY_INVALID',
+      `HS4301: ${name} line ${badByte.line}: byte ${badByte.offset} of the file is no UTF-8: nothing was imported`,
+    )
   }
 }
 

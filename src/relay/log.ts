@@ -20,6 +20,8 @@ export interface LoggedTurn {
   readonly author: string
   /** Whether the author vouches for the bytes alone. */
   readonly witness: boolean
+  /** Why the entry may not say this; absent where it may. */
+  readonly problem?: string
   /** The file that has it. */
   readonly file: 'archive' | 'relay'
 }
@@ -32,7 +34,7 @@ export function logTurns({ chain, note }: RelayState): readonly LoggedTurn[] {
     ),
   )
   return chain
-    .map(({ entry, turn }, place): LoggedTurn => {
+    .map(({ entry, turn, fault }, place): LoggedTurn => {
       const values = new Map(readTurn(turn).fields.map(({ key, value }) => [key, value]))
       const valueOf = (key: string): string => values.get(key) ?? ''
       return {
@@ -46,6 +48,7 @@ export function logTurns({ chain, note }: RelayState): readonly LoggedTurn[] {
         decision: valueOf('decision'),
         author: entry.author,
         witness: entry.witness,
+        ...(fault === undefined ? {} : { problem: fault }),
         file: archived.has(place) ? 'archive' : 'relay',
       }
     })

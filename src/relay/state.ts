@@ -11,12 +11,14 @@ import type { VerifiedEntry } from '../entry/entry.ts'
 import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
 import { headsOf } from '../graph/ref.ts'
-import { quoted } from '../kernel/shown.ts'
+import { bounded, quoted } from '../kernel/shown.ts'
 
 /** A turn in the graph. */
 export interface ChainedTurn {
   readonly entry: VerifiedEntry
   readonly turn: Turn
+  /** Why the entry may not say this; undefined where it may. */
+  readonly fault: string | undefined
 }
 
 /** What a relay's files were, and the entry that says so. */
@@ -130,10 +132,35 @@ export async function readChain(
     for (const [i, entry] of part.entries()) {
       const turn = findTurn(decodeForm(bodies[i]!).form)
       if (turn === undefined) throw broken(entry.cid, 'its body is no turn')
-      chain.push({ entry, turn })
+      chain.push({ entry, turn, fault: faultOf(context, entry, turn) })
     }
   }
   return chain
+}
+
+/** Whoever signs for an agent has to be it, or to vouch for the bytes alone. */
+function faultOf({ trust }: Context, entry: VerifiedEntry, turn: Turn): string | undefined {
+  const { standing, why } = trust.standingOf(entry)
+  if (standing !== 'valid') return why
+  if (entry.witness || trust.isNameOf(entry.author, turn.agent)) return undefined
+  return `${bounded(turn.agent)} is no name of its author ${bounded(entry.author)}`
+}
+
+/**
+ * Throws where a turn is not what it says it is: nothing is built on it, and no file held against it.
+ *
+ * @throws {HandoffError} `HSTORE_ENTRY_UNTRUSTED`.
+ */
+export function assertSound(chain: RelayState['chain']): void {
+  for (const { entry, turn, fault } of chain) {
+    if (fault === undefined) continue
+    const what = `${entry.cid} states turn ${bounded(turn.number)} of ${bounded(turn.agent)}`
+    throw new HandoffError(
+      'HSTORE_ENTRY_UNTRUSTED',
+      `${what}, and ${fault}: hstore verify says more; the relay can be taken in under a new name`,
+      { details: { cid: entry.cid } },
+    )
+  }
 }
 
 function broken(cid: CidText, why: string): HandoffError {

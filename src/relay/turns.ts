@@ -15,7 +15,7 @@ import { judgeTurns } from './judge-turns.ts'
 import type { LoggedTurn } from './log.ts'
 import { logTurns } from './log.ts'
 import type { RelayState, StatedNote } from './state.ts'
-import { readState } from './state.ts'
+import { assertSound, readState } from './state.ts'
 
 /** The relays of a store. What changes one goes one after the other, so that none is built on what another changes. */
 export class Turns {
@@ -79,6 +79,7 @@ export class Turns {
    */
   async validate(relay: string, rules: TurnRules = {}, all = false): Promise<TurnReport> {
     const { chain, note } = await this.#known(relay)
+    assertSound(chain)
     const { living, archive } = filesOf(note, chain)
     const report = validateTurns(
       { bytes: living, name: relay },

@@ -72,9 +72,12 @@ export const turnLog: Verb = async (io, _, options) => {
   return exits.ok
 }
 
-function turnLine({ cid, number, agent, to, ask, witness }: LoggedTurn): string {
+function turnLine({ cid, number, agent, to, ask, witness, problem }: LoggedTurn): string {
+  const standing = problem === undefined ? '' : ` (not valid: ${problem})`
   const asked = ask === '' || ask === '—' ? '' : `: ${ask}`
-  return plain(`${cid} ${number} ${agent} -> ${to}${witness ? ' (witness)' : ''}${asked}`)
+  return plain(
+    `${cid} ${number} ${agent} -> ${to}${witness ? ' (witness)' : ''}${standing}${asked}`,
+  )
 }
 
 /** With `--json` the diff stands in the error. */

@@ -17,7 +17,8 @@ export interface TurnFacts {
   readonly workspace: string
 }
 
-const record = /^csag:(?:artifact|execution)\/./
+// ids of CSAG records may stand below those of their workspace
+const record = /^csag:(?:\S+\/)?(?:artifact|execution)\/\S/
 const most = 256
 
 /** Returns what the rules need of a turn. */

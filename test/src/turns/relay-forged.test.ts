@@ -75,6 +75,18 @@ describe('an entry that another put into a relay', () => {
     const { cid } = await forgeTurn(store, 'beta', turnOf('2', 'alpha'), [head])
     expect(await codesOf(store, cid)).toEqual(['HS2007'])
     expect((await store.run('resume', 'm8:demo')).exit).toBe(5)
+    // nothing is built on it, and no honest file is held against it
+    const append = ['turn', 'append', 'alpha', '--to', 'beta', '--ask', 'more', '--relay', 'demo']
+    const verbs = [append, ['turn', 'validate', '--relay', 'demo']]
+    for (const ran of [
+      await importing(store),
+      ...(await Promise.all(verbs.map((argv) => store.run(...argv)))),
+    ]) {
+      expect(ran).toMatchObject({ exit: 5, out: '', err: expect.stringContaining(cid) })
+    }
+    const logged = (await ok(store.run('turn', 'log', '--relay', 'demo'))).out.split('\n')
+    expect(logged[0]).toContain('(not valid: alpha is no name of its author beta)')
+    expect(logged[1]).not.toContain('not valid')
   })
 
   it('is no turn without the text of one', async () => {

@@ -49,7 +49,9 @@ describe('the rules over a relay’s graph', () => {
     const { document } = json<{ document: { id: string; source_artifacts: { id: string }[] } }>(
       await ok(store.run('get', first!, '--json')),
     )
-    const names = [first!, document.source_artifacts[0]!.id, 'csag:artifact/nowhere']
+    const there = document.source_artifacts[0]!.id
+    const absent = ['csag:artifact/nowhere', `${there}9`]
+    const names = [first!, there, ...absent]
     const relay = appended(
       freshRelay,
       draftBy('alpha', { files: names.join(', '), fields: [`x_workspace=${document.id}`] }),
@@ -59,8 +61,8 @@ describe('the rules over a relay’s graph', () => {
     const { advisories } = json<{ advisories: { code: string; message: string }[] }>(
       await ok(store.run('turn', 'validate', '--relay', 'demo', '--json')),
     )
-    expect(advisories.map(({ code }) => code)).toEqual(['HS4317'])
-    expect(advisories[0]!.message).toContain('csag:artifact/nowhere')
+    expect(advisories.map(({ code }) => code)).toEqual(absent.map(() => 'HS4317'))
+    for (const [i, name] of absent.entries()) expect(advisories[i]!.message).toContain(name)
   })
 })
 
