@@ -1,4 +1,7 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
+
+const maxRounds = 10
+const roundMs = 20
 
 const paths = new Set<string>()
 
@@ -12,8 +15,20 @@ export function forgetTemporary(path: string): void {
   paths.delete(path)
 }
 
-/** Removes what this process has under way, at once and as far as that can be done: for a process that is ending. */
+/**
+ * Removes what this process has under way, as far as that can be done: for a process that is ending. What its other
+ * threads have begun may make a folder anew, so it waits for them, while nothing new can begin, and looks again.
+ */
 export function removeTemporaries(): void {
+  for (let round = 0; round < maxRounds; round++) {
+    const isGone = ![...paths].some((path) => existsSync(path))
+    if (isGone && round > 0) return
+    removeAll()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, roundMs)
+  }
+}
+
+function removeAll(): void {
   for (const path of paths) {
     try {
       rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 10 })
