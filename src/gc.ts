@@ -4,7 +4,6 @@ import type { JsonForm } from '../store/canonical.ts'
 import { decodeForm } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
-import type { RowChange } from '../store/commit.ts'
 import type { Database } from '../store/database.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Leftover } from '../store/leftovers.ts'
@@ -79,8 +78,7 @@ async function dropBlocks(db: Database): Promise<Reached> {
     const dropped = [...reached.loose.keys()]
     if (dropped.length === 0) return reached
     // so that a repair of the database, which may find them again, does not bring them back
-    const rows: RowChange[] = dropped.map((key) => ({ index: 'collected', key, values: [] }))
-    rows.push({ index: 'meta', key: 'collected', values: [] })
+    const rows = dropped.map((key) => ({ index: 'collected' as const, key, values: [] }))
     await db.commit({ blocks: [], rows, dropped })
     await db.compact()
     return reached

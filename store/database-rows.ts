@@ -53,15 +53,13 @@ export async function copyDatabaseRows(
 
 async function copyIndex(level: Level, index: IndexName, db: Database): Promise<void> {
   let rows: RowChange[] = []
-  let count = 0
   for await (const { key, text } of rowsOf(level, index)) {
     const values = decodeRow(text)
-    if (values !== undefined) count = rows.push({ index, key, values })
+    if (values !== undefined) rows.push({ index, key, values })
     if (rows.length < batchSize) continue
     await db.commit({ blocks: [], rows })
     rows = []
   }
-  if (index === 'collected' && count > 0) rows.push({ index: 'meta', key: 'collected', values: [] })
   await db.commit({ blocks: [], rows })
 }
 

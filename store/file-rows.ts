@@ -1,5 +1,5 @@
-import { readFile, stat } from 'node:fs/promises'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
+import { readBounded } from '../src/kernel/files.ts'
 import { HashedBlock } from './block.ts'
 import { codecOf, isCidText } from './cid-text.ts'
 import type { CidText } from './cid-text.ts'
@@ -21,7 +21,7 @@ const batchBytes = 8 * 1024 * 1024
  * @param named - Takes the entries that the file's index of entries names.
  */
 export async function copyFileRows(file: string, db: Database, named: Set<CidText>): Promise<void> {
-  const bytes = await readBounded(file)
+  const bytes = await readBounded(file, maxFileBytes).catch(() => new Uint8Array())
   const read = file.endsWith('.log') ? readLogRows : readTableRows
   let blocks: HashedBlock[] = []
   let rows: RowChange[] = []
@@ -45,14 +45,6 @@ export async function copyFileRows(file: string, db: Database, named: Set<CidTex
     sizeBytes = 0
   }
   await db.commit({ blocks, rows })
-}
-
-async function readBounded(file: string): Promise<Uint8Array> {
-  try {
-    return (await stat(file)).size > maxFileBytes ? new Uint8Array() : await readFile(file)
-  } catch {
-    return new Uint8Array()
-  }
 }
 
 function parseKey(bytes: Uint8Array): { readonly sublevel: string; readonly key: string } {

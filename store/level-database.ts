@@ -119,14 +119,19 @@ export class LevelDatabase implements Database {
       }
     }
     this.#commits += 1
-    const more = this.#uncollect(change)
+    const more = this.#collectedRows(change)
     return this.#queue.add(
       more.length === 0 ? change : { ...change, rows: [...change.rows, ...more] },
     )
   }
 
-  /** Whoever puts a block again that was collected wants to keep it. A rebuild only copies. */
-  #uncollect({ blocks }: Change): RowChange[] {
+  /**
+   * Whoever puts a block again that was collected wants to keep it; a rebuild only copies. A row of `meta` says whether
+   * anything was collected at all, so that most puts need not look for each block.
+   */
+  #collectedRows({ blocks, rows }: Change): RowChange[] {
+    if (rows.some(({ index, values }) => index === 'collected' && values !== undefined))
+      return [{ index: 'meta', key: 'collected', values: [] }]
     if (this.#acknowledged === undefined || this.readRow('meta', 'collected') === undefined)
       return []
     return blocks

@@ -1,4 +1,14 @@
-import { cp, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import {
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { GcReport } from '../../src/gc.ts'
@@ -222,5 +232,18 @@ describe('a block that was collected', () => {
     await context.db.commit({ blocks: [loose[0]!], rows: [] })
     expect(context.db.readRow('collected', first!)).toBeUndefined()
     expect(context.db.readRow('collected', second!)).toEqual([])
+  })
+
+  it('is known as such after a rebuild too', async () => {
+    const store = await fresh()
+    await litter(store)
+    await collect(store, Date.now() + 2 * dayMs)
+    await truncate(path.join(store.store, 'db', 'CURRENT'), 0)
+    await ok(store.run('fsck', '--rebuild'))
+    await using context = await openBelow(store)
+    const [first] = looseCids
+    expect(context.db.readRow('collected', first!)).toEqual([])
+    await context.db.commit({ blocks: [loose[0]!], rows: [] })
+    expect(context.db.readRow('collected', first!)).toBeUndefined()
   })
 })
