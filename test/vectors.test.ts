@@ -3,6 +3,7 @@ import { describeCar } from './vectors/car.ts'
 import { describeCid } from './vectors/cid.ts'
 import { describeCodec } from './vectors/codec.ts'
 import { describeCsag } from './vectors/csag.ts'
+import { describeHrc } from './vectors/hrc.ts'
 import { describeJson } from './vectors/json.ts'
 import {
   describeDidKey,
@@ -37,6 +38,7 @@ if (folder === undefined) {
   describeCar(folder)
   describeCsag(folder)
   describeTurns(folder)
+  describeHrc(folder)
   describeEd25519(folder)
   describeDidKey(folder)
   describeOpenSSHKeys(folder)
