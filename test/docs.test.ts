@@ -23,13 +23,14 @@ const pages = [
   'docs/trust.md',
   'docs/turns.md',
 ] as const
+const hrcExample = fileURLToPath(new URL('../fixtures/hrc/example', import.meta.url))
 const relayExample = fileURLToPath(new URL('../fixtures/turns/example', import.meta.url))
 
 function read(file: string): string {
   return readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), 'utf8')
 }
 
-/** Returns a shell in a folder that holds the worked history, a relay and its archive, and nothing else. */
+/** Returns a shell in a folder that holds the worked history, a relay and its archive, documents of HRC-001, and nothing else. */
 async function makeShell(): Promise<Shell> {
   const home = await makeSharedFolder()
   const cwd = `${home}/tide`
@@ -38,6 +39,7 @@ async function makeShell(): Promise<Shell> {
   for (const name of ['M8SHIFT.md', 'M8SHIFT.archive.md']) {
     await cp(`${relayExample}/${name}`, `${cwd}/${name}`)
   }
+  await cp(hrcExample, `${cwd}/hrc`, { recursive: true })
   return { cwd, env: { HOME: home } }
 }
 
@@ -135,6 +137,9 @@ describe('docs/cli.md', () => {
       await printed('hstore validate r0001.json --json'),
       await printed('hstore turn validate --json'),
       await printed('hstore turn peek alpha --json'),
+      await printed(
+        'hstore hrc evaluate --stage transition --state hrc/state.json --proposal hrc/proposal.json --json',
+      ),
       await printed('hstore turn import M8SHIFT.md --relay tides --json'),
       await printed('hstore turn export --relay tides --out back.md --json'),
       await printed('hstore status --json'),
@@ -241,6 +246,7 @@ describe('the pages', () => {
     'SECURITY.md',
     'CONTRIBUTING.md',
     'fixtures/entries/README.md',
+    'fixtures/hrc/README.md',
     'fixtures/turns/README.md',
   ]
 

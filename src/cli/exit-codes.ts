@@ -1,3 +1,4 @@
+import type { HrcStatus } from '../contracts/hrc/evaluate.ts'
 import type { HandoffErrorCode } from '../errors.ts'
 
 /** The exit codes of docs/cli.md. */
@@ -23,6 +24,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_BODY_INVALID: exits.usage,
   HSTORE_CONFIG_DAMAGED: exits.damage,
   HSTORE_CONTRACT_BROKEN: exits.no,
+  HSTORE_DOCUMENT_INVALID: exits.usage,
   HSTORE_ENTRY_INVALID: exits.damage,
   HSTORE_ENTRY_UNTRUSTED: exits.damage,
   HSTORE_EQUIVOCATION: exits.conflict,
@@ -81,4 +83,36 @@ const lower: ReadonlyMap<string, Exit> = new Map<string, Exit>([
 /** Returns the exit code of an error code; undefined for one that is not hstore's own. */
 export function exitOf(code: string): Exit | undefined {
   return Object.hasOwn(handoff, code) ? handoff[code as HandoffErrorCode] : lower.get(code)
+}
+
+/** A handoff of which only the transition was asked waits for the rest: no script may take it for a yes. */
+const statuses: Readonly<Record<HrcStatus, Exit>> = {
+  BLOCKED_ACK_EPOCH_MISMATCH: exits.no,
+  BLOCKED_ACK_EVENT_MISMATCH: exits.no,
+  BLOCKED_ACK_LANE_MISMATCH: exits.no,
+  BLOCKED_ACK_RECIPIENT_MISMATCH: exits.no,
+  BLOCKED_ACK_STALE_PREDECESSOR: exits.no,
+  BLOCKED_CAS_CONFLICT: exits.conflict,
+  BLOCKED_FUTURE_REACHABILITY_SIGNAL: exits.no,
+  BLOCKED_INVALID_HANDOFF_EPOCH: exits.no,
+  BLOCKED_INVALID_REACHABILITY_SIGNAL: exits.no,
+  BLOCKED_LANE_MISMATCH: exits.no,
+  BLOCKED_OWNERSHIP_EPOCH_MISMATCH: exits.no,
+  BLOCKED_REACHABILITY_NOT_SURFACED: exits.no,
+  BLOCKED_REACHABILITY_PARTICIPANT_MISMATCH: exits.no,
+  BLOCKED_UNKNOWN_TRANSITION_KIND: exits.no,
+  BLOCKED_UNREAD_PREDECESSOR: exits.unread,
+  BLOCKED_WRITER_NOT_OWNER: exits.no,
+  HANDOFF_COMMIT_ALLOWED: exits.ok,
+  HANDOFF_DELIVERABLE: exits.ok,
+  HANDOFF_REQUIRES_REACHABILITY: exits.pending,
+  PENDING_REACHABILITY_UNCHECKED: exits.pending,
+  PENDING_RECIPIENT_ACK: exits.pending,
+  PENDING_UNREACHABLE: exits.pending,
+  STATUS_TRANSITION_ALLOWED: exits.ok,
+}
+
+/** Returns the exit code of an answer of HRC-001. */
+export function exitOfStatus(status: HrcStatus): Exit {
+  return statuses[status]
 }

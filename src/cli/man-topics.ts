@@ -10,7 +10,7 @@ export const exitMeanings: Topic = [
   ['4', 'a key or trust is needed'],
   ['5', 'verification failed, or the store is damaged'],
   ['6', 'conflict: heads moved, revision taken, equivocation'],
-  ['7', 'unread predecessor (no verb of this version gives it)'],
+  ['7', 'unread predecessor'],
   ['8', "the store can't be used now: busy, full, read-only"],
   ['9', 'remote, or made by a newer hstore'],
 ]

@@ -1,3 +1,4 @@
+import { hrcVerb } from './hrc-rows.ts'
 import { agent, keyVerb, noPassphrase } from './key-rows.ts'
 import { turnVerb } from './turn-rows.ts'
 import type { VerbRow, VerbSpec } from './verb-spec.ts'
@@ -226,6 +227,7 @@ export const verbs: readonly VerbSpec[] = [
     load: async () => (await import('./verbs/gc.ts')).gc,
   },
   turnVerb,
+  hrcVerb,
   {
     name: 'completion',
     summary: 'Print a completion script for a shell',

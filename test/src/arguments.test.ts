@@ -1,6 +1,13 @@
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { HstoreError, init, openStore } from '../../src/index.ts'
+import {
+  evaluateHrc,
+  evaluateQuiescence,
+  evaluateSideEffect,
+  HstoreError,
+  init,
+  openStore,
+} from '../../src/index.ts'
 import { agents, makeSharedFolder, makeTestStore } from '../support/store.ts'
 
 const shared = await makeSharedFolder()
@@ -24,6 +31,11 @@ describe('every door of the library', () => {
       const calls = {
         addToRoster: () => store.addToRoster(value, value, value),
         entry: () => store.entry(value),
+        evaluateHrc: async () => evaluateHrc(value, value, value),
+        'evaluateHrc files': async () =>
+          evaluateHrc('commit', { state: value, proposal: value, signal: value }, 0),
+        evaluateQuiescence: async () => evaluateQuiescence(value, value),
+        evaluateSideEffect: async () => evaluateSideEffect(value, value, value),
         get: () => store.get(value),
         init: () => init(value),
         log: () => store.log(value),

@@ -20,13 +20,17 @@ const areas: readonly (readonly [RuleArea, string, string])[] = [
     'Turns',
     'The stage-4 contract of M8Shift turns under upstream’s names (`contract.…`), then what hstore sees in a relay and M8Shift passes over: these stand beside the verdict and never change it.',
   ],
-  ['hrc', 'Lanes', 'The contract of lanes and their handoff.'],
+  [
+    'hrc',
+    'Lanes',
+    'The answers of HRC-001 (who may write on a lane, when a handoff is complete) and ORC-001 (what executions may still do) that are no yes, under their own names and in the order that they are asked for; then what a document has to be.',
+  ],
   ['resume', 'Resume', 'Rules of the gate alone.'],
 ]
 
 const head = `# Findings
 
-Every rule that \`verify\`, \`validate\`, \`turn validate\`, \`put\` and \`resume\` know, by the code that their findings carry. A code keeps its meaning; messages may change.
+Every rule that \`verify\`, \`validate\`, \`turn validate\`, \`hrc evaluate\`, \`put\` and \`resume\` know, by the code that their findings carry. A code keeps its meaning; messages may change.
 This page is made from the table of rules in the source: a test compares the two.
 
 A finding is \`{code, severity, message, path?, pointer?, cid?}\`: \`path\` in the spelling of the contract, \`pointer\` a JSON pointer, \`cid\` the block that it is about.

@@ -3,6 +3,10 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import type { HrcAck, HrcProposal, HrcSignal, HrcState } from '../../src/contracts/hrc/documents.ts'
 import type { Decision } from '../../src/contracts/hrc/evaluate.ts'
+import type { OrcExecution } from '../../src/contracts/hrc/executions.ts'
+import { evaluateQuiescence, evaluateSideEffect } from '../../src/contracts/hrc/executions.ts'
+import type { HrcKind } from '../../src/contracts/hrc/schema.ts'
+import { findFaults } from '../../src/contracts/hrc/schema.ts'
 import {
   evaluateCommit,
   evaluateHandoff,
@@ -30,7 +34,30 @@ interface Scenario extends Case {
   readonly expected: Case['expected'] & { readonly status: string; readonly detail: object }
 }
 
-/** Runs the handed HRC-001 documents: each stage of the evaluator, over valid documents and broken ones. */
+interface Judged {
+  readonly kind: keyof typeof kinds
+  readonly document: unknown
+  readonly valid: boolean
+  readonly why?: string
+}
+
+type Step = { readonly state: HrcState; readonly expected: object } & (
+  | {
+      readonly evaluate: 'side_effect'
+      readonly execution: OrcExecution
+      readonly parent: OrcExecution | null
+    }
+  | { readonly evaluate: 'quiescence'; readonly executions: readonly OrcExecution[] }
+)
+
+const kinds = {
+  'coordination-state': 'state',
+  'transition-proposal': 'proposal',
+  'reachability-signal': 'reachability',
+  'handoff-ack': 'ack',
+} as const satisfies Record<string, HrcKind>
+
+/** Runs the handed HRC-001 documents: schemas, each stage of the evaluator, executions. */
 export function describeHrc(folder: string): void {
   const read = (name: string): unknown =>
     JSON.parse(readFileSync(path.join(folder, 'hrc', name), 'utf8'))
@@ -59,6 +86,27 @@ export function describeHrc(folder: string): void {
       expect(stagesOf({ ...one, expected })[one.stage]).toEqual({ status, detail })
     })
   }
+  const documents = [
+    ...(read('schema_cases.json') as readonly Judged[]),
+    ...(scenarios as readonly { readonly documents?: readonly Judged[] }[]).flatMap(
+      (scenario) => scenario.documents ?? [],
+    ),
+  ]
+  documents.forEach(({ kind, document, valid, why = 'of a scenario' }, i) => {
+    it(`hrc/schema ${i}, ${kind}: ${why}`, () => {
+      const faults = findFaults(document, kinds[kind])
+      expect(faults.length === 0, JSON.stringify(faults)).toBe(valid)
+    })
+  })
+  const orc = read('orc_scenarios.json') as {
+    readonly scenarios: readonly { readonly id: string; readonly steps: readonly Step[] }[]
+    readonly evaluations: readonly Step[]
+  }
+  for (const { id, steps } of [...orc.scenarios, { id: 'orc', steps: orc.evaluations }]) {
+    steps.forEach((step, i) => {
+      it(`hrc/${id}, evaluation ${i}`, () => expect(answerOf(step)).toEqual(step.expected))
+    })
+  }
 }
 
 function stagesOf({
@@ -74,4 +122,10 @@ function stagesOf({
     handoff: evaluateHandoff(state, proposal, signal, now),
     commit: evaluateCommit(state, proposal, signal, ack ?? undefined, now),
   }
+}
+
+function answerOf(step: Step): object {
+  return step.evaluate === 'quiescence'
+    ? evaluateQuiescence(step.state, step.executions)
+    : evaluateSideEffect(step.state, step.execution, step.parent ?? undefined)
 }

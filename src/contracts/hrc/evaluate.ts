@@ -137,7 +137,7 @@ function targetOf(
   { ownership_epoch }: HrcState,
   { target_owner_ref: owner, target_ownership_epoch: epoch }: HrcProposal,
 ): { readonly owner: string; readonly epoch: number } | undefined {
-  if (owner === undefined || owner === '' || epoch !== ownership_epoch + 1) return undefined
+  if (!owner || epoch !== ownership_epoch + 1) return undefined
   return { owner, epoch }
 }
 
@@ -149,11 +149,12 @@ function findUnreachable(signal: HrcSignal, now: Tick): Decision | undefined {
   }
   if (observed_at_tick > now) return decision('BLOCKED_FUTURE_REACHABILITY_SIGNAL')
   if (now > valid_until_tick) return unreachable('reachability_signal_expired')
-  return status === 'READY' ? undefined : unreachable(status.toLowerCase())
+  return status === 'READY' ? undefined : unreachable(status)
 }
 
-function unreachable(reason: string): Decision {
-  return decision('PENDING_UNREACHABLE', { reason })
+/** In a broken document the status is any word or value. */
+function unreachable(reason: number | string): Decision {
+  return decision('PENDING_UNREACHABLE', { reason: `${reason}`.toLowerCase() })
 }
 
 function decision(status: HrcStatus, detail: Detail = {}): Decision {
