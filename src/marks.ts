@@ -46,6 +46,25 @@ export class Marks {
     return this.#db.readRow('made', cid)?.includes(this.#mac(cid, 'made')) ?? false
   }
 
+  /** Returns the row that says how far an agent has read in a stream. */
+  readRow(agent: string, stream: string, through: readonly CidText[]): RowChange {
+    const key = readKey(agent, stream)
+    return { index: 'marks', key, values: [...through, this.#readMac(key, through)] }
+  }
+
+  /** Returns the ends of what this store has handed to an agent in a stream; none where no row of ours says so. */
+  readThrough(agent: string, stream: string): readonly CidText[] {
+    const key = readKey(agent, stream)
+    const row = this.#db.readRow('marks', key) ?? []
+    const through = row.slice(0, -1) as CidText[]
+    return row.at(-1) === this.#readMac(key, through) ? through : []
+  }
+
+  #readMac(key: string, through: readonly CidText[]): string {
+    const text = `read\n${key}\n${through.join('\n')}`
+    return createHmac('sha256', this.#secret).update(text).digest('base64url')
+  }
+
   /** Returns the entries that this user made in this store. */
   async made(): Promise<ReadonlySet<CidText>> {
     const cids = new Set<CidText>()
@@ -60,4 +79,9 @@ export class Marks {
   #mac(cid: CidText, what: MarkWhat): string {
     return createHmac('sha256', this.#secret).update(`${what}\n${cid}`).digest('base64url')
   }
+}
+
+/** Agents and streams hold no control characters; a CID holds no space. */
+function readKey(agent: string, stream: string): string {
+  return `read ${agent}\u0000${stream}`
 }

@@ -14,6 +14,7 @@ import { fsck } from './fsck.ts'
 import type { GcReport } from './gc.ts'
 import { collectGarbage } from './gc.ts'
 import { ArgumentError, assertArgument } from './kernel/errors.ts'
+import { Lanes } from './lanes/lanes.ts'
 import { resolveEntry, resolveEntryCid, resolveRef, resolveStarts } from './graph/ref.ts'
 import type { Signer } from './keyring.ts'
 import { openKey } from './keyring.ts'
@@ -91,6 +92,8 @@ export class Store implements AsyncDisposable {
   readonly #puts: PutQueue = new PutQueue(this.#author)
   /** Relays of M8Shift. */
   readonly turns: Turns = new Turns(this.#author, () => this.#open())
+  /** Lanes of HRC. */
+  readonly lanes: Lanes = new Lanes(this.#author, () => this.#open())
 
   constructor(folder: string, config: StoreConfig, options: OpenStoreOptions) {
     this.folder = folder
@@ -260,6 +263,7 @@ export class Store implements AsyncDisposable {
     this.#isClosed = true
     await this.#puts.settled()
     await this.turns.settled()
+    await this.lanes.settled()
     const opened = this.#context
     this.#context = undefined
     const context = await opened?.catch(() => undefined)

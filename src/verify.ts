@@ -16,6 +16,7 @@ import { namesakesOf } from './graph/namesakes.ts'
 import { isOfNode } from './graph/node-entries.ts'
 import { scanStore } from './graph/scan.ts'
 import { walk } from './graph/walk.ts'
+import { judgeLanes } from './lanes/judge-lanes.ts'
 import { judgeRelays } from './relay/judge-turns.ts'
 import { absentChecks, errorExits, pendingCodes } from './resume/verdict.ts'
 import { finding } from './rules/hstore-rules.ts'
@@ -87,6 +88,7 @@ async function report(
     ...judgeCycles(graph),
     ...judgeChainForks(graph),
     ...(await judgeRelays(context, graph)),
+    ...(await judgeLanes(context, graph)),
   ]
   const { counts } = graph
   const isEmpty = counts.entries === 0 && counts.artifacts === 0

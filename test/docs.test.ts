@@ -19,6 +19,7 @@ import { codeFences, isShown, parseTranscript, runCommand } from './support/tran
 const pages = [
   'README.md',
   'docs/cli.md',
+  'docs/lanes.md',
   'docs/recovery.md',
   'docs/trust.md',
   'docs/turns.md',
@@ -142,6 +143,10 @@ describe('docs/cli.md', () => {
       ),
       await printed('hstore turn import M8SHIFT.md --relay tides --json'),
       await printed('hstore turn export --relay tides --out back.md --json'),
+      await printed('hstore lane open harbour --json'),
+      await printed('hstore lane read harbour --json'),
+      await printed('hstore lane show harbour --json'),
+      await printed('hstore lane log harbour --json'),
       await printed('hstore status --json'),
       await printed('hstore stats --json'),
       await printed('hstore fsck --json'),

@@ -116,9 +116,12 @@ function listed(name: string, items: readonly string[]): string {
 }
 
 /** What a REF is, where the page speaks of one. */
-function refsOf({ more = [], args = [], options = [] }: VerbSpec): readonly string[] {
-  const words = [...more, ...[...args, ...options].flatMap(([name, does]) => [name, does])]
-  return words.some((word) => /\bREF|\bref\b/.test(word)) ? [refText] : []
+function refsOf(spec: VerbSpec): readonly string[] {
+  const speaksOfRefs = ({ more = [], args = [], options = [], verbs = [] }: VerbSpec): boolean => {
+    const words = [...more, ...[...args, ...options].flatMap(([name, does]) => [name, does])]
+    return words.some((word) => /\bREF|\bref\b/.test(word)) || verbs.some(speaksOfRefs)
+  }
+  return speaksOfRefs(spec) ? [refText] : []
 }
 
 function optionItem([flags, does]: VerbRow): string {

@@ -1,5 +1,6 @@
 import { hrcVerb } from './hrc-rows.ts'
 import { agent, keyVerb, noPassphrase } from './key-rows.ts'
+import { laneVerb } from './lane-rows.ts'
 import { turnVerb } from './turn-rows.ts'
 import type { VerbRow, VerbSpec } from './verb-spec.ts'
 
@@ -227,6 +228,7 @@ export const verbs: readonly VerbSpec[] = [
     load: async () => (await import('./verbs/gc.ts')).gc,
   },
   turnVerb,
+  laneVerb,
   hrcVerb,
   {
     name: 'completion',

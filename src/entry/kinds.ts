@@ -47,7 +47,14 @@ export function kindOf(name: string): Kind {
 }
 
 /** The kinds whose bodies this version judges; all others are carried and shown as not judged. */
-const judged: ReadonlySet<string> = new Set(['envelope', 'roster', 'certificate', 'turn', 'relay'])
+const judged: ReadonlySet<string> = new Set([
+  'envelope',
+  'roster',
+  'certificate',
+  'turn',
+  'relay',
+  ...[...kinds.keys()].filter((name) => kinds.get(name)!.family === 'lane'),
+])
 
 /** Returns whether this version knows the body's schema. */
 export function isJudged(name: string): boolean {

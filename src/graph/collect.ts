@@ -8,6 +8,7 @@ import { HstoreError } from '../kernel/errors.ts'
 import { findRelayNote } from '../contracts/turns/relay-body.ts'
 import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
 import { findTurn } from '../contracts/turns/turn-body.ts'
+import { isLaneKind } from '../lanes/bodies.ts'
 import { TextPool } from '../kernel/text-pool.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
@@ -191,6 +192,7 @@ export function factsOf(form: { [key: string]: JsonForm }, kind: string): BodyFa
     if (certificate === undefined) return { kind: 'other', fault: 'is no certificate' }
     return { kind: 'certificate', agent: certificate.agent, heads: certificate.heads }
   }
+  if (isLaneKind(kind)) return { kind: 'lane', form }
   return kind === 'turn' || kind === 'relay' ? relayFacts(form, kind) : { kind: 'other' }
 }
 
@@ -213,5 +215,6 @@ export function guessFacts(form: { [key: string]: JsonForm }): BodyFacts {
   if (Object.hasOwn(form, 'verdict')) return factsOf(form, 'certificate')
   if (Object.hasOwn(form, 'folded')) return factsOf(form, 'turn')
   if (Object.hasOwn(form, 'living')) return factsOf(form, 'relay')
+  if (Object.hasOwn(form, 'lane_id')) return { kind: 'lane', form }
   return { kind: 'other' }
 }

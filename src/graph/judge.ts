@@ -1,6 +1,8 @@
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { isJudged, kindOf, nodeKey } from '../entry/kinds.ts'
 import { bounded } from '../kernel/shown.ts'
+import type { LaneKind } from '../lanes/bodies.ts'
+import { isLaneKind, nameOf, readLaneBody } from '../lanes/bodies.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { Trust } from '../trust/standing.ts'
@@ -51,6 +53,7 @@ function judgeBody(graph: LoadedGraph, trust: Trust, entry: VerifiedEntry): Find
   const body = graph.bodies.get(entry.body)
   if (body === undefined) return [] // named as damage where it was read
   const findings: Finding[] = []
+  if (isLaneKind(entry.kind)) return judgeLaneBody(entry, entry.kind, body)
   if (body.kind !== entry.kind) {
     const fault = body.kind === 'other' ? body.fault : undefined
     findings.push(
@@ -64,6 +67,28 @@ function judgeBody(graph: LoadedGraph, trust: Trust, entry: VerifiedEntry): Find
     )
   }
   return [...findings, ...judgeFacts(trust, entry, body), ...judgeSource(graph, entry)]
+}
+
+function judgeLaneBody(
+  { body: at, cid, name, stream }: VerifiedEntry,
+  kind: LaneKind,
+  facts: BodyFacts,
+): Finding[] {
+  const body =
+    facts.kind === 'lane' ? readLaneBody(kind, facts.form) : { fault: 'is of another kind' }
+  if ('fault' in body)
+    return [finding('HS4001', `the body of this ${kind} ${body.fault}`, { cid: at })]
+  const findings: Finding[] = []
+  const called = nameOf(body)
+  if (called !== name) {
+    const message = `the entry is named ${name ?? ''}, its body ${called ?? ''}`
+    findings.push(finding('HS3001', message, { cid }))
+  }
+  if (`lane:${body.lane_id}` !== stream) {
+    const message = `the lane ${bounded(body.lane_id)} of its body belongs to another stream`
+    findings.push(finding('HS3002', message, { cid }))
+  }
+  return findings
 }
 
 /** Returns where an entry is at odds with its body. */

@@ -2,7 +2,7 @@ import type { VerifiedEntry } from '../entry/entry.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { TurnFacts } from '../contracts/turns/turn-facts.ts'
-import type { EnvelopeFacts } from './body.ts'
+import type { EnvelopeFacts, FormMap } from './body.ts'
 
 /** What a body turned out to be. */
 export type BodyFacts =
@@ -12,6 +12,8 @@ export type BodyFacts =
   | { readonly kind: 'turn'; readonly facts: TurnFacts }
   /** The entry of the last turn. */
   | { readonly kind: 'relay'; readonly head: CidText | undefined }
+  /** Of a lane: read as the entry's kind wants it, since two kinds may have the same bytes. */
+  | { readonly kind: 'lane'; readonly form: FormMap }
   | { readonly kind: 'other'; readonly fault?: string }
 
 /** Whom a certificate names, and the entries that it judged. */

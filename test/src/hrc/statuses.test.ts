@@ -53,18 +53,6 @@ describe('each status of ORC-001', () => {
   })
 })
 
-it.each([
-  ['another epoch', { ownership_epoch: 3 }],
-  ['another owner', { owner_ref: 'csag:agent/agent-b' }],
-])('an execution of %s alone is revoked', (_, change) => {
-  const { state, execution } = executionCases.get('SIDE_EFFECT_ALLOWED')!
-  expect(evaluateQuiescence({ ...state, ...change }, [execution])).toEqual({
-    status: 'REVOCATION_PENDING_LIVE_EXECUTIONS',
-    detail: { revoked_execution_ids: ['run-2'], live_execution_ids: ['run-2'] },
-  })
-  expect(evaluateQuiescence(state, [execution]).status).toBe('REVOCATION_QUIESCENT')
-})
-
 describe('the table of rules', () => {
   it('has each status that is no yes', () => {
     const isYes = (status: string): boolean => /_(?:ALLOWED|DELIVERABLE|QUIESCENT)$/.test(status)

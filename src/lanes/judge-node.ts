@@ -1,0 +1,245 @@
+import type { CidText } from '../../store/cid-text.ts'
+import { evaluateCommit, evaluateTransition } from '../contracts/hrc/evaluate.ts'
+import { nameOf, refsOf } from './bodies.ts'
+import type { Folding } from './fold.ts'
+import type { LaneItem } from './item.ts'
+import { eventKey, eventOf, ofKind } from './item.ts'
+import { projectAck, projectSignal, projectState, projectStep } from './project.ts'
+import type { HeldView, Placed, View } from './view.ts'
+
+/** Why an entry of a lane does not count: a status of HRC, or a rule of hstore's own. */
+export interface LaneFault {
+  readonly code: string
+  readonly why: string
+}
+
+/** The answer on a node. */
+export type JudgedNode = Placed | { readonly fault: LaneFault }
+
+/** Returns where a node leaves the lane, or why it does not count, by what its past says. */
+export function judgeNode(folding: Folding, item: LaneItem, view: View): JudgedNode {
+  const fault = findFormFault(folding, item)
+  if (fault !== undefined) return { fault }
+  const takeover = ofKind(item, 'lane-takeover')
+  if (takeover !== undefined) return judgeTakeover(folding, takeover)
+  const open = ofKind(item, 'lane-open')
+  if (open !== undefined) return judgeOpen(open)
+  const held = findHeld(folding, item, view)
+  if ('fault' in held) return held
+  const status = ofKind(item, 'lane-status')
+  if (status !== undefined) return judgeStatus(folding, status, held)
+  const join = ofKind(item, 'lane-join')
+  if (join !== undefined) return judgeJoin(folding, join, held)
+  return judgeCommit(folding, ofKind(item, 'lane-commit')!, held)
+}
+
+/** Returns what is wrong with an entry whatever the lane is like. */
+export function findFormFault({ lane }: Folding, { entry, body }: LaneItem): LaneFault | undefined {
+  if (body.lane_id !== lane)
+    return fault('BLOCKED_LANE_MISMATCH', `is for the lane ${body.lane_id}`)
+  const name = nameOf(body)
+  if (entry.name !== name) return fault('HS3001', `is named ${entry.name}, its body ${name}`)
+  if (refsOf(body).join() === entry.refs.join()) return undefined
+  return fault('HS4401', 'rests on other entries than its body names')
+}
+
+/** Returns a fault. */
+export function fault(code: string, why: string): LaneFault {
+  return { code, why }
+}
+
+function refuse(code: string, why: string): { readonly fault: LaneFault } {
+  return { fault: fault(code, why) }
+}
+
+function judgeOpen(item: LaneItem<'lane-open'>): JudgedNode {
+  if (item.entry.parents.length > 0) return refuse('HS4402', 'opens a lane and follows others')
+  const { ownership_epoch: epoch, status } = item.body
+  return { ...base(item), epoch, owner: item.entry.author, status, tick: 0, base: '', follows: [] }
+}
+
+function base(item: LaneItem): Pick<Placed, 'cid' | 'event' | 'key'> {
+  return { key: eventKey(item), cid: item.entry.cid, event: eventOf(item) }
+}
+
+function judgeTakeover(folding: Folding, item: LaneItem<'lane-takeover'>): JudgedNode {
+  const { entry, body } = item
+  if (!folding.roots.holders.has(entry.signer))
+    return refuse('BLOCKED_WRITER_NOT_OWNER', `${entry.signer} is no root`)
+  const parents = parentsOf(folding, entry.parents)
+  if (parents === undefined || parents.length === 0)
+    return refuse('HS4402', 'follows no node that counts, or one that does not')
+  const past = folding.pastOf(item).map((cid) => folding.placed.get(cid)?.epoch ?? 0)
+  const next = 1 + past.reduce((most, epoch) => Math.max(most, epoch), 0)
+  if (body.ownership_epoch !== next) {
+    const why = `opens epoch ${body.ownership_epoch} after epoch ${next - 1}`
+    return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', why)
+  }
+  const signed = folding.holdersOf(item)
+  if (signed < folding.roots.threshold)
+    return refuse('HS4408', `has ${signed} of the ${folding.roots.threshold} roots that it needs`)
+  const [last] = [...parents].sort((a, b) => b.epoch - a.epoch || (a.event < b.event ? -1 : 1))
+  return {
+    ...base(item),
+    epoch: next,
+    owner: body.owner_ref,
+    status: last!.status,
+    tick: 0,
+    base: eventKey(item),
+    follows: parents.map(({ key }) => key),
+  }
+}
+
+/** Returns the nodes, or undefined where one does not count. */
+function parentsOf(folding: Folding, cids: readonly CidText[]): readonly Placed[] | undefined {
+  const parents = cids.map((cid) => folding.placed.get(cid))
+  return parents.includes(undefined) ? undefined : (parents as Placed[])
+}
+
+/** What a step of the owner stands on. */
+interface Held {
+  readonly view: HeldView
+  readonly parents: readonly Placed[]
+}
+
+function findHeld(
+  folding: Folding,
+  { entry }: LaneItem,
+  view: View,
+): Held | { readonly fault: LaneFault } {
+  const parents = parentsOf(folding, entry.parents)
+  if (parents === undefined || parents.length === 0 || view === undefined)
+    return refuse('HS4402', 'follows no node that counts, or one that does not')
+  if (view.standing === 'contested') {
+    const code = view.why === 'commits' ? 'HS3009' : 'HS4407'
+    return refuse(code, `epoch ${view.epoch} is contested by ${view.cids.join(', ')}`)
+  }
+  return { view, parents }
+}
+
+function judgeStatus(
+  folding: Folding,
+  item: LaneItem<'lane-status'>,
+  { view, parents }: Held,
+): JudgedNode {
+  const { status, detail } = stepOf(folding, item, view)
+  if (status !== 'STATUS_TRANSITION_ALLOWED') return refuse(status, JSON.stringify(detail))
+  const wrong = findStepFault(item, view, parents)
+  if (wrong !== undefined) return { fault: wrong }
+  return { ...owned(item, view, parents), status: item.body.next_status }
+}
+
+/** Returns HRC's answer on a step, with the predecessor read only where `through` leads to it. */
+export function stepOf(
+  folding: Folding,
+  item: LaneItem<'lane-status' | 'proposal'>,
+  view: HeldView,
+): ReturnType<typeof evaluateTransition> {
+  const hasRead = item.entry.parents.every((cid) => item.reads.has(cid))
+  return evaluateTransition(projectState(folding.lane, view), projectStep(item, hasRead))
+}
+
+/** Returns what is wrong with a step that HRC allows. */
+export function findStepFault(
+  item: LaneItem<'lane-status' | 'proposal'>,
+  { heads }: HeldView,
+  parents: readonly Placed[],
+): LaneFault | undefined {
+  if (!item.isHeld) return fault('HS4403', 'says that its author has read what it has not')
+  if (heads.length > 1)
+    return fault('BLOCKED_CAS_CONFLICT', `leaves out a head: ${told(heads)} are to be joined first`)
+  if (parents.length === 1 && parents[0]!.key === heads[0]?.key) return undefined
+  return fault('HS4402', 'does not hang on the head that its body names')
+}
+
+const told = (heads: HeldView['heads']): string => heads.map(({ event }) => event).join(', ')
+
+function owned(
+  item: LaneItem,
+  { epoch, owner, tick, base: rests }: HeldView,
+  parents: readonly Placed[],
+): Omit<Placed, 'status'> {
+  const follows = parents.map(({ key }) => key)
+  return { ...base(item), epoch, owner, tick, base: rests, follows }
+}
+
+function judgeJoin(
+  folding: Folding,
+  item: LaneItem<'lane-join'>,
+  { view, parents }: Held,
+): JudgedNode {
+  const { entry, body } = item
+  if (entry.author !== view.owner) return refuse('BLOCKED_WRITER_NOT_OWNER', `${view.owner} is`)
+  if (body.ownership_epoch !== view.epoch)
+    return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', `the epoch is ${view.epoch}`)
+  const keys = new Set(parents.map(({ key }) => key))
+  const loose = new Set([...view.heads, ...view.branches].map(({ key }) => key))
+  if (keys.size < 2 || ![...keys].every((key) => loose.has(key)))
+    return refuse('HS4402', 'joins what is no fork')
+  if (view.heads.some(({ key }) => !keys.has(key)))
+    return refuse('BLOCKED_CAS_CONFLICT', `leaves out one of the heads ${told(view.heads)}`)
+  return { ...owned(item, view, parents), status: body.status }
+}
+
+function judgeCommit(
+  folding: Folding,
+  item: LaneItem<'lane-commit'>,
+  { view, parents }: Held,
+): JudgedNode {
+  const { entry, body } = item
+  if (entry.author !== view.owner) return refuse('BLOCKED_WRITER_NOT_OWNER', `${view.owner} is`)
+  if (body.ownership_epoch !== view.epoch)
+    return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', `the epoch is ${view.epoch}`)
+  const proposal = ofKind(folding.items.get(body.proposal), 'proposal')
+  const signal = ofKind(folding.items.get(body.signal), 'signal')
+  const ack = ofKind(folding.items.get(body.ack), 'ack')
+  if (proposal === undefined || signal === undefined || ack === undefined)
+    return refuse('HS4409', 'names an offer, a signal or an ack that is none, or is not there')
+  const hasRead = proposal.entry.parents.every((cid) => proposal.reads.has(cid))
+  const { status, detail } = evaluateCommit(
+    projectState(folding.lane, view),
+    projectStep(proposal, hasRead),
+    projectSignal(signal),
+    projectAck(ack),
+    body.tick,
+  )
+  if (status !== 'HANDOFF_COMMIT_ALLOWED') return refuse(status, JSON.stringify(detail))
+  const wrong =
+    findEvidenceFault(folding, [proposal, signal, ack]) ??
+    findOfferFault(folding, item, view, parents)
+  if (wrong !== undefined) return { fault: wrong }
+  return {
+    ...owned(item, view, parents),
+    epoch: proposal.body.target_ownership_epoch,
+    owner: proposal.body.target_owner_ref,
+    status: view.heads[0]!.status,
+    tick: body.tick,
+  }
+}
+
+function findEvidenceFault(folding: Folding, items: readonly LaneItem[]): LaneFault | undefined {
+  const odd = items.find(({ entry }) => !folding.notes.has(entry.cid))
+  if (odd === undefined) return undefined
+  const { code, why } = folding.faults.get(odd.entry.cid)!
+  return fault(code, `rests on ${odd.entry.cid}, which ${why}`)
+}
+
+function findOfferFault(
+  folding: Folding,
+  item: LaneItem<'lane-commit'>,
+  view: HeldView,
+  parents: readonly Placed[],
+): LaneFault | undefined {
+  const { proposal, tick } = item.body
+  if (view.heads.length > 1)
+    return fault('BLOCKED_CAS_CONFLICT', `leaves out one of the heads ${told(view.heads)}`)
+  if (parents.length !== 1 || parents[0]!.key !== view.heads[0]?.key)
+    return fault('HS4402', 'does not hang on the head that its offer names')
+  const offers = folding.offersAmong(folding.pastOf(item), view)
+  const open = offers.filter(({ ends }) => ends.length === 0).map((one) => one.item.entry.cid)
+  if (!open.includes(proposal))
+    return fault('HS4405', `is for the offer ${proposal}, which has ended`)
+  if (open.length > 1) return fault('HS4405', `stands between the offers ${open.join(', ')}`)
+  if (tick >= view.tick) return undefined
+  return fault('HS4406', `has the tick ${tick}, and a commit before it has ${view.tick}`)
+}

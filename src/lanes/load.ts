@@ -1,0 +1,151 @@
+import { decodeForm } from '../../store/canonical.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import type { Context } from '../context.ts'
+import { getEntry } from '../context.ts'
+import type { VerifiedEntry } from '../entry/entry.ts'
+import { isStream } from '../entry/text.ts'
+import { HandoffError } from '../errors.ts'
+import { streamsOf } from '../graph/ref.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import { quoted } from '../kernel/shown.ts'
+import { entriesOf } from '../trust/load.ts'
+import type { LaneBody } from './bodies.ts'
+import { isLaneKind, observedIn, readLaneBody } from './bodies.ts'
+import { Folding } from './fold.ts'
+import { LinkGraph } from './graph.ts'
+import type { LaneItem, LaneRoots } from './item.ts'
+import type { Readable } from './observed.ts'
+import { isHeld } from './observed.ts'
+
+/** A lane as the store holds it. */
+export interface Lane {
+  readonly lane: string
+  readonly stream: string
+  /** Every entry of the stream that can be read, valid or not. */
+  readonly entries: ReadonlyMap<CidText, VerifiedEntry>
+  /** The bodies of entries that have the schema of their kind. */
+  readonly bodies: ReadonlyMap<CidText, LaneBody>
+  /** The valid ones among them. */
+  readonly valid: ReadonlySet<CidText>
+  readonly readable: Readable
+  readonly folding: Folding
+}
+
+/** An entry with its blocks. */
+interface Read {
+  readonly entry: VerifiedEntry
+  readonly blocks: readonly [entry: Uint8Array, body: Uint8Array] | undefined
+  readonly body: LaneBody | undefined
+}
+
+/** Returns the stream of a lane; throws `HSTORE_USAGE` for a name that can't name one. */
+export function laneStream(lane: string): string {
+  const stream = `lane:${lane}`
+  if (isStream(stream)) return stream
+  const why = 'a lane has a name of 1 to 1024 bytes without control characters'
+  throw new HandoffError('HSTORE_USAGE', `${quoted(lane)}: ${why}`)
+}
+
+/** Returns the names of all lanes that have entries, in order. */
+export async function laneNames(context: Context): Promise<readonly string[]> {
+  const streams = await streamsOf(context)
+  return streams
+    .filter((stream) => stream.startsWith('lane:'))
+    .map((stream) => stream.slice('lane:'.length))
+}
+
+/** Returns a lane with all that counts in it. What can't be read is no entry of it; `verify` names it. */
+export async function loadLane(context: Context, lane: string): Promise<Lane> {
+  const stream = laneStream(lane)
+  const reads = new Map<CidText, Read>()
+  for await (const cid of entriesOf(context.db, stream)) {
+    const read = await readEntry(context, cid)
+    if (read?.entry.stream === stream) reads.set(cid, read)
+  }
+  const entries = new Map([...reads].map(([cid, { entry }]) => [cid, entry]))
+  const readable: Readable = {
+    graph: new LinkGraph(entries.values(), ({ parents, prev }) => [...parents, ...prev]),
+    blocksOf: (cid) => reads.get(cid)?.blocks,
+  }
+  const bodies = new Map<CidText, LaneBody>()
+  for (const [cid, { body }] of reads) if (body !== undefined) bodies.set(cid, body)
+  const valid = new Set<CidText>()
+  for (const [cid, entry] of entries)
+    if (context.trust.standingOf(entry).standing === 'valid') valid.add(cid)
+  const items = [...valid].flatMap((cid) => itemsOf({ entries, bodies, readable }, cid))
+  const folding = new Folding(lane, items, rootsOf(context))
+  return { lane, stream, entries, bodies, valid, readable, folding }
+}
+
+function rootsOf({ trust }: Context): LaneRoots {
+  const { roots, threshold } = trust.roster
+  return { holders: new Map(roots.map(({ did, holder }) => [did, holder])), threshold }
+}
+
+async function readEntry(context: Context, cid: CidText): Promise<Read | undefined> {
+  const entry = await unlessBroken(() => getEntry(context, cid))
+  if (entry === undefined) return undefined
+  const own = await unlessBroken(() => context.db.get(cid))
+  const bytes = await unlessBroken(() => context.db.get(entry.body))
+  if (own === undefined || bytes === undefined) return { entry, blocks: undefined, body: undefined }
+  const body = await unlessBroken(async () => bodyOf(entry, bytes))
+  return { entry, blocks: [own, bytes], body }
+}
+
+function bodyOf({ kind }: VerifiedEntry, bytes: Uint8Array): LaneBody | undefined {
+  const body = isLaneKind(kind) ? readLaneBody(kind, decodeForm(bytes).form) : undefined
+  return body === undefined || 'fault' in body ? undefined : body
+}
+
+async function unlessBroken<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof HstoreError) return undefined
+    throw error
+  }
+}
+
+function itemsOf(
+  lane: Pick<Lane, 'bodies' | 'entries' | 'readable'>,
+  cid: CidText,
+): readonly LaneItem[] {
+  const entry = lane.entries.get(cid)!
+  const body = lane.bodies.get(cid)
+  if (body === undefined) return []
+  const observed = observedIn(body)
+  if (observed === undefined) return [{ entry, body, isHeld: true, reads: nothing }]
+  const before = signedBefore(lane, entry.signer, entry.prev)
+  const rests = [...entry.parents, ...entry.refs]
+  return [
+    {
+      entry,
+      body,
+      isHeld: isHeld(lane.readable, entry.signer, observed, before),
+      reads: lane.readable.graph.reached(observed.through, rests),
+    },
+  ]
+}
+
+const nothing: ReadonlySet<CidText> = new Set()
+
+/**
+ * Returns what a signer has signed as read, as the last entries say it that lie on its own chain up to `prev`.
+ */
+export function signedBefore(
+  { entries, bodies, readable }: Pick<Lane, 'bodies' | 'entries' | 'readable'>,
+  signer: string,
+  prev: readonly CidText[],
+): readonly CidText[] {
+  const through: CidText[] = []
+  const seen = new Set(prev)
+  for (const cid of seen) {
+    const entry = entries.get(cid)
+    if (entry?.signer !== signer || !readable.graph.has(cid)) continue
+    const body = bodies.get(cid)
+    const observed = body && observedIn(body)
+    if (observed === undefined) for (const link of entry.prev) seen.add(link)
+    else through.push(...observed.through)
+  }
+  return through
+}

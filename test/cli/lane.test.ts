@@ -1,0 +1,110 @@
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Ran } from '../support/cli.ts'
+import type { TestStore } from '../support/store.ts'
+import { agents, json, makeTestStore, ok, putHistory } from '../support/store.ts'
+import { makeTempFolder } from '../support/temp-folder.ts'
+
+const { a, b, merger } = agents
+const surface = ['--surface', 'board:v2'] as const
+
+/** Runs a verb of lanes as an agent and returns its JSON and exit code. */
+async function lane(store: TestStore, agent: string, ...argv: readonly string[]) {
+  const ran = await store.run('--json', '--as', agent, 'lane', ...argv)
+  const report = ran.out === '' ? told(ran) : json(ran)
+  return { exit: ran.exit, ...report } as { exit: number; status?: string; cid: string } & Record<
+    string,
+    unknown
+  >
+}
+
+function told({ err }: Ran): Record<string, unknown> {
+  return JSON.parse(err) as Record<string, unknown>
+}
+
+const owner = async (store: TestStore): Promise<readonly unknown[]> => {
+  const { owner: who, epoch } = await lane(store, a, 'show', 'docs')
+  return [who, epoch]
+}
+
+describe('a lane', () => {
+  it('is opened, offered, accepted and handed over', async () => {
+    const store = await makeTestStore(path.join(await makeTempFolder(), 's'))
+    const [first] = await putHistory(store)
+    expect(await lane(store, a, 'open', 'docs')).toMatchObject({ exit: 0, status: 'RECORDED' })
+    expect(await owner(store)).toEqual([a, 1])
+    const offer = await lane(
+      store,
+      a,
+      'propose',
+      'docs',
+      '--to',
+      b,
+      ...surface,
+      '--handoff',
+      first!,
+    )
+    expect(offer).toMatchObject({ exit: 0, status: 'HANDOFF_REQUIRES_REACHABILITY' })
+    expect(await lane(store, a, 'commit', 'docs')).toMatchObject({
+      exit: 3,
+      status: 'PENDING_REACHABILITY_UNCHECKED',
+      detail: { target_owner_ref: b },
+      cid: null,
+    })
+    expect(await lane(store, b, 'ack', 'docs')).toMatchObject({
+      exit: 7,
+      status: 'BLOCKED_UNREAD_PREDECESSOR',
+    })
+    const ready = ['--status', 'READY', '--for', '600']
+    expect(await lane(store, b, 'signal', 'docs', ...surface, ...ready)).toMatchObject({ exit: 0 })
+    expect(await lane(store, a, 'commit', 'docs')).toMatchObject({
+      exit: 3,
+      status: 'PENDING_RECIPIENT_ACK',
+    })
+    expect((await lane(store, b, 'read', 'docs'))['entries']).toHaveLength(3)
+    expect((await lane(store, b, 'read', 'docs'))['entries']).toHaveLength(0)
+    expect(await lane(store, merger, 'ack', 'docs')).toMatchObject({
+      exit: 1,
+      status: 'BLOCKED_ACK_RECIPIENT_MISMATCH',
+    })
+    const ack = await lane(store, b, 'ack', 'docs')
+    expect(ack).toMatchObject({ exit: 0, new: true })
+    expect(await lane(store, b, 'ack', 'docs')).toMatchObject({ exit: 0, new: false, cid: ack.cid })
+    expect(await lane(store, b, 'commit', 'docs')).toMatchObject({
+      exit: 1,
+      status: 'BLOCKED_WRITER_NOT_OWNER',
+    })
+    expect(await owner(store)).toEqual([a, 1])
+    const commit = await lane(store, a, 'commit', 'docs')
+    expect(commit).toMatchObject({
+      exit: 0,
+      status: 'HANDOFF_COMMIT_ALLOWED',
+      detail: { new_owner_ref: b, new_ownership_epoch: 2, new_head_event_id: offer.cid },
+    })
+    expect(await lane(store, a, 'commit', 'docs')).toMatchObject({
+      exit: 0,
+      new: false,
+      cid: commit.cid,
+    })
+    expect(await owner(store)).toEqual([b, 2])
+    expect(await lane(store, a, 'status', 'docs', 'DONE')).toMatchObject({
+      exit: 1,
+      status: 'BLOCKED_WRITER_NOT_OWNER',
+    })
+    expect(await lane(store, b, 'status', 'docs', 'DONE')).toMatchObject({
+      exit: 7,
+      detail: {
+        observed_through_event_id: expect.any(String) as string,
+        expected_predecessor_id: offer.cid,
+      },
+    })
+    await lane(store, b, 'read', 'docs')
+    expect(await lane(store, b, 'status', 'docs', 'DONE')).toMatchObject({ exit: 0, new: true })
+    expect(await lane(store, b, 'status', 'docs', 'DONE')).toMatchObject({ exit: 0, new: false })
+    expect(await owner(store)).toEqual([b, 2])
+    const verified = await store.run('verify', '--all', '--json')
+    expect({ exit: verified.exit, ...json(verified) }).toMatchObject({ exit: 0, findings: [] })
+    await ok(store.run('lane', 'show', 'docs'))
+    await ok(store.run('lane', 'log', 'docs'))
+  })
+})
