@@ -174,6 +174,7 @@ export class Store implements AsyncDisposable {
       acceptShallow: input.acceptShallow ?? [],
       full: input.full === true,
       out: input.out,
+      now: input.now,
     })
     return resumeReport(report, agent)
   }

@@ -23,4 +23,6 @@ export interface ResumeInput {
   /** False: no certificate is signed and no key is needed. */
   readonly certificate?: boolean | undefined
   readonly out?: string | undefined
+  /** When, in whole seconds since 1970: whether the offer of a lane can be delivered. None can when absent. */
+  readonly now?: number | undefined
 }

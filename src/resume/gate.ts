@@ -1,6 +1,7 @@
 import type { Signer } from '../../keys/signer.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
+import type { Tick } from '../contracts/hrc/documents.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { ancestryOf } from '../graph/ancestry.ts'
 import { judgeClaims } from '../graph/claims.ts'
@@ -14,6 +15,9 @@ import {
 } from '../graph/judge.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { findShallow } from '../graph/shallow.ts'
+import { judgeLanes } from '../lanes/judge-lanes.ts'
+import type { LaneCheck } from '../lanes/resume-check.ts'
+import { checkLanes } from '../lanes/resume-check.ts'
 import { isOfNode } from '../graph/node-entries.ts'
 import { judgeLosses } from '../graph/losses.ts'
 import { judgeTips } from '../graph/tips.ts'
@@ -35,6 +39,8 @@ export interface GateOptions {
   readonly signer: Signer | undefined
   /** Names whose absence the agent accepts. */
   readonly acceptShallow: readonly string[]
+  /** When, in whole seconds since 1970, for offers of a lane; without it none counts as deliverable. */
+  readonly now: Tick | undefined
   /** Read everything again, whatever was verified before. */
   readonly full: boolean
 }
@@ -60,7 +66,7 @@ export interface Judgement {
 
 /**
  * Judges an entry with all that it rests on, in the fixed order of docs/format.md, «The gate»: blocks, signatures,
- * trust, equivocation, history, contract, artifacts. Changes nothing.
+ * trust, equivocation, history, contract, artifacts, lane. Changes nothing.
  */
 export async function judge(
   context: Context,
@@ -80,24 +86,26 @@ export async function judge(
   const contract = await judgeContract(context, graph, entry)
   const tips = await judgeTips(context, graph, entry, isCovered)
   const namesakes = await namesakesOf(context, graph, ancestry)
+  const lane = await laneCheck(context, entry, options)
   const checks = new Map<string, readonly Finding[]>([
     ['blocks', [...damageOf(graph, 'HS1'), ...damageOf(graph, 'HS4'), ...tips]],
     ['signatures', damageOf(graph, 'HS2')],
     ['trust', judgeStandings(graph, context.trust)],
     ['equivocation', judgeNames(namesakes, context.trust)],
     ['history', [...(await judgeHistory(context, graph, entry)), ...shallow.findings]],
-    ['contract', [...contract.findings, ...(await judgeRelays(context, graph))]],
+    ['contract', [...contract.findings, ...(await judgeGraphs(context, graph))]],
     ['artifacts', [...damageOf(graph, 'HS5'), ...remoteFindings(contract.remote)]],
+    ...(lane.lanes.length > 0 ? ([['lane', lane.findings]] as const) : []),
   ])
   const findings = [...checks.values()].flat()
   const concluded = concludes(checks, shallow.names, options.acceptShallow)
   return {
     ...concluded,
-    checks: [...concluded.checks, ...unmade(graph, contract.remote)],
+    checks: [...concluded.checks, ...unmade(graph, contract.remote, lane.lanes)],
     head,
     entry,
     findings,
-    notMade: checksNotMade(graph, contract.remote),
+    notMade: checksNotMade(graph, contract.remote, lane.lanes),
     shallow: shallow.names,
     remote: contract.remote,
     graph,
@@ -105,9 +113,27 @@ export async function judge(
   }
 }
 
+/** What entries of a stream have to do with each other. */
+async function judgeGraphs(context: Context, graph: LoadedGraph): Promise<readonly Finding[]> {
+  return [...(await judgeRelays(context, graph)), ...(await judgeLanes(context, graph))]
+}
+
+async function laneCheck(
+  context: Context,
+  entry: VerifiedEntry | undefined,
+  { agent, now }: GateOptions,
+): Promise<LaneCheck> {
+  return entry === undefined ? { lanes: [], findings: [] } : checkLanes(context, entry, agent, now)
+}
+
 /** What was passed over stands in the certificate too. */
-function unmade(graph: LoadedGraph, remote: readonly string[]): CheckResult[] {
+function unmade(
+  graph: LoadedGraph,
+  remote: readonly string[],
+  lanes: readonly string[],
+): CheckResult[] {
   const names = [
+    ...(lanes.length === 0 ? ['lane'] : []),
     ...(graph.before.size > 0 ? ['earlier blocks'] : []),
     ...(remote.length > 0 ? ['remote artifacts'] : []),
   ]

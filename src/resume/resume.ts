@@ -79,7 +79,15 @@ const shut: Opened = {
 }
 
 /** The kinds of entry that work is resumed from. */
-const workKinds: ReadonlySet<string> = new Set(['envelope', 'turn'])
+const workKinds: ReadonlySet<string> = new Set([
+  'envelope',
+  'turn',
+  'lane-open',
+  'lane-status',
+  'lane-commit',
+  'lane-join',
+  'lane-takeover',
+])
 
 /** What follows from an open gate. The certificate comes last: it says what was done. */
 async function open(
@@ -105,7 +113,7 @@ function assertMayCertify(context: Context, { agent, certify, signer }: ResumeOp
 function noWork({ cid, kind }: VerifiedEntry): HandoffError {
   return new HandoffError(
     'HSTORE_USAGE',
-    `${cid} is a ${kind}: work is resumed from an envelope or a turn; hstore verify checks any entry`,
+    `${cid} is a ${kind}: work is resumed from an envelope, a turn or a node of a lane; hstore verify checks any entry`,
     { details: { cid } },
   )
 }

@@ -3,14 +3,19 @@ import type { Finding } from '../rules/rule.ts'
 import type { CheckResult, Verdict } from '../graph/certificate.ts'
 
 /** The checks of the gate that this version does not have. They lower nothing. */
-export const absentChecks: readonly string[] = ['cuts', 'attribution', 'lane']
+export const absentChecks: readonly string[] = ['cuts', 'attribution']
 
 /** Exit codes of docs/cli.md that a verdict can give. */
 export type GateExit = 0 | 1 | 3 | 4 | 5 | 6 | 9
 
 const partialCodes = new Set(['HS1012', 'HS3014', 'HS3015'])
-/** Findings that a roster which is not here, or not made yet, would settle. */
-export const pendingCodes: ReadonlySet<string> = new Set(['HS2004', 'HS2005'])
+/** Findings that a roster which is not here, or not made yet, would settle, or the addressee of an offer. */
+export const pendingCodes: ReadonlySet<string> = new Set([
+  'HS2004',
+  'HS2005',
+  'PENDING_REACHABILITY_UNCHECKED',
+  'PENDING_UNREACHABLE',
+])
 /** What an error means that is not damage. */
 export const errorExits: ReadonlyMap<string, 4 | 6 | 9> = new Map([
   ['HS1005', 9],
@@ -53,9 +58,14 @@ function resultOf(findings: readonly Finding[], lacks: readonly string[]): Check
 }
 
 /** Returns in words what was not checked: «no check» is never silence. */
-export function checksNotMade(graph: LoadedGraph, remote: readonly string[]): string[] {
+export function checksNotMade(
+  graph: LoadedGraph,
+  remote: readonly string[],
+  lanes: readonly string[],
+): string[] {
   return [
     ...absentChecks,
+    ...(lanes.length === 0 ? ['lane: no lane binds the entry'] : []),
     ...(remote.length > 0 ? [`bytes of ${remote.length} remote artifacts`] : []),
     ...(graph.before.size > 0
       ? [

@@ -107,4 +107,58 @@ describe('a lane', () => {
     await ok(store.run('lane', 'show', 'docs'))
     await ok(store.run('lane', 'log', 'docs'))
   })
+
+  it('lets its owner and the addressee of a deliverable offer resume, and nobody else', async () => {
+    const store = await makeTestStore(path.join(await makeTempFolder(), 's'))
+    const cids = await putHistory(store)
+    const head = cids[3]!
+    const resume = async (agent: string, ref = head) => {
+      const ran = await store.run('resume', ref, '--as', agent, '--no-certificate', '--json')
+      const { verdict, checks, findings, notMade } = json<{
+        verdict: string
+        checks: { name: string; result: string }[]
+        findings: { code: string }[]
+        notMade: string[]
+      }>(ran)
+      const check = checks.find(({ name }) => name === 'lane')?.result
+      const codes = findings.map(({ code }) => code)
+      return { exit: ran.exit, verdict, check, codes, isMade: !notMade.join().includes('lane') }
+    }
+    const complete = { exit: 0, verdict: 'complete', check: 'ok', codes: [], isMade: true }
+    const unsafe = {
+      exit: 5,
+      verdict: 'unsafe',
+      check: 'failed',
+      isMade: true,
+      codes: ['BLOCKED_WRITER_NOT_OWNER'],
+    }
+    expect(await resume(b)).toEqual({ ...complete, check: 'not made', isMade: false })
+    await lane(store, a, 'open', 'docs')
+    await lane(store, a, 'propose', 'docs', '--to', b, ...surface, '--handoff', head)
+    expect(await resume(b)).toEqual({
+      exit: 3,
+      verdict: 'pending',
+      check: 'incomplete',
+      isMade: true,
+      codes: ['PENDING_REACHABILITY_UNCHECKED'],
+    })
+    expect(await resume(a)).toEqual(complete)
+    expect(await resume(merger)).toEqual(unsafe)
+    await lane(store, b, 'signal', 'docs', ...surface, '--status', 'UNAVAILABLE', '--for', '600')
+    expect(await resume(b)).toMatchObject({ exit: 3, codes: ['PENDING_UNREACHABLE'] })
+    const later = String(Math.floor(Date.now() / 1000) + 1)
+    const ready = ['--status', 'READY', '--for', '600', '--now', later]
+    await lane(store, b, 'signal', 'docs', ...surface, ...ready)
+    await new Promise((done) => setTimeout(done, 1200))
+    expect(await resume(b)).toEqual(complete)
+    await lane(store, b, 'read', 'docs')
+    await lane(store, b, 'ack', 'docs')
+    expect(await lane(store, a, 'commit', 'docs')).toMatchObject({ exit: 0 })
+    expect(await resume(a)).toEqual(unsafe)
+    expect(await resume(b)).toEqual(complete)
+    expect(await resume(b, 'lane:docs')).toEqual(complete)
+    expect(await resume(a, 'lane:docs')).toEqual(unsafe)
+    // another piece of the same history is bound to no lane
+    expect(await resume(a, cids[0])).toMatchObject({ exit: 0, check: 'not made' })
+  })
 })

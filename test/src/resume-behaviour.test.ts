@@ -76,7 +76,7 @@ describe('resume', () => {
     const wanted = 'blocks signatures trust equivocation history contract artifacts'
     expect(made).toEqual(wanted.split(' '))
     const absent = checks.filter(({ result }) => result === 'not made').map(({ name }) => name)
-    expect(notMade).toEqual(expect.arrayContaining(absent))
+    for (const name of absent) expect(notMade.join()).toContain(name)
   })
 
   it('needs a key, and none without a certificate', async () => {

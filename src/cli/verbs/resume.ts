@@ -13,6 +13,7 @@ export const resume: Verb = async (io, [ref = ''], options) => {
   await using store = await openNamed(io, options)
   const { exit, ...report } = await store.resume(ref, {
     acceptShallow: options['acceptShallow'] as readonly string[] | undefined,
+    now: Math.floor(Date.now() / 1000),
     full: options['full'] === true,
     certificate: options['certificate'] !== false,
     out: typeof options['out'] === 'string' ? path.resolve(io.cwd, options['out']) : undefined,
