@@ -2,6 +2,7 @@ import { link, open, rename, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { HandoffError } from './errors.ts'
 import { whyUnwritten } from './kernel/errno.ts'
+import { HstoreError } from './kernel/errors.ts'
 import { makeFolder } from './kernel/files.ts'
 import { forgetTemporary, noteTemporary } from './kernel/temporaries.ts'
 
@@ -22,7 +23,10 @@ export async function writeDurably(
  *
  * @throws {HandoffError} `HSTORE_OUTPUT_EXISTS` when there is something of that name, `HSTORE_OUTPUT_UNWRITABLE`.
  */
-export async function writeNewFile(file: string, data: Uint8Array): Promise<void> {
+export async function writeNewFile(
+  file: string,
+  data: Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
   await placeFile(file, data, 0o666, async (temporary) => {
     await link(temporary, file) // unlike a rename, over nothing that is there
     await unlink(temporary)
@@ -31,7 +35,7 @@ export async function writeNewFile(file: string, data: Uint8Array): Promise<void
 
 async function placeFile(
   file: string,
-  data: string | Uint8Array,
+  data: string | Uint8Array | AsyncIterable<Uint8Array>,
   mode: number,
   place: (temporary: string, file: string) => Promise<void>,
 ): Promise<void> {
@@ -40,7 +44,8 @@ async function placeFile(
   try {
     const handle = await open(temporary, 'wx', mode)
     try {
-      await handle.writeFile(data)
+      if (typeof data === 'string' || data instanceof Uint8Array) await handle.writeFile(data)
+      else for await (const chunk of data) await handle.writeFile(chunk)
       await handle.sync()
     } finally {
       await handle.close()
@@ -48,7 +53,8 @@ async function placeFile(
     await place(temporary, file)
   } catch (error) {
     await unlink(temporary).catch(() => undefined)
-    throw unwritable(file, error)
+    // what the data come from may have a reason of its own
+    throw error instanceof HstoreError ? error : unwritable(file, error)
   } finally {
     forgetTemporary(temporary)
   }

@@ -9,8 +9,6 @@ import type { DiffReport } from './diff-entries.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { kindOf } from './entry/kinds.ts'
 import { HandoffError } from './errors.ts'
-import type { FsckOptions, FsckReport } from './fsck.ts'
-import { fsck } from './fsck.ts'
 import type { GcReport } from './gc.ts'
 import { collectGarbage } from './gc.ts'
 import { ArgumentError, assertArgument } from './kernel/errors.ts'
@@ -25,6 +23,8 @@ import { PutQueue } from './put/put-queue.ts'
 import type { PutReport, ResumeJson, RosterReport } from './reports.ts'
 import { putReport, resumeReport, rosterReport } from './reports.ts'
 import { resume } from './resume/resume.ts'
+import type { CarSink, ExportReport } from './sync/export.ts'
+import { exportCar } from './sync/export.ts'
 import { Turns } from './relay/turns.ts'
 import { addToRoster } from './roster-add.ts'
 import type { StoreConfig } from './store-folder.ts'
@@ -61,19 +61,6 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if (options.store !== undefined) assertArgument('store', options.store, 'string')
   const folder = await folderOf(options)
   return new Store(folder, await readConfig(folder), options)
-}
-
-/**
- * Checks a store whatever state it is in, and with `rebuild` puts right what can be: see `fsck`. No other process may
- * hold it, nor may a `Store` that has called a method and was not closed.
- */
-export async function fsckStore(
-  options: Pick<OpenStoreOptions, 'cwd' | 'store' | 'waitMs'> &
-    Partial<Pick<FsckOptions, 'forgetLost' | 'rebuild'>>,
-): Promise<FsckReport> {
-  assertArgument('options', options, 'object')
-  const { waitMs = 30_000, rebuild = false, forgetLost = false } = options
-  return fsck({ folder: await folderOf(options), waitMs, rebuild, forgetLost })
 }
 
 /** An open store; every verb is a method. All throw what `openContext` throws at the first call. */
@@ -240,6 +227,13 @@ export class Store implements AsyncDisposable {
     assertArgument('nowMs', nowMs, 'number')
     const { db } = await this.#open()
     return this.#puts.alone(() => collectGarbage(db, nowMs))
+  }
+
+  /**
+   * Writes a CAR of what REFs name with all that it rests on; without any, of the whole store: see `exportCar`.
+   */
+  async export(out: CarSink, refs: readonly string[] = []): Promise<ExportReport> {
+    return exportCar(await this.#open(), refs, out)
   }
 
   /** Returns the highest accepted roster. */

@@ -126,7 +126,13 @@ function stagedSmall(bytes: Uint8Array): StagedArtifact {
   return { cid, sizeBytes: bytes.length, bytes, publish: nothing, discard: nothing }
 }
 
-async function stageLarge(
+/**
+ * Writes the bytes of a large artifact to a temporary file in the store as they come, whatever they are: whoever knows
+ * what its CID should be compares.
+ *
+ * @throws {StoreError} `HSTORE_STORE_FULL`, `HSTORE_STORE_READ_ONLY`; what `chunks` throws.
+ */
+export async function stageLarge(
   directory: string,
   sizeBytes: number,
   chunks: AsyncIterable<Uint8Array>,

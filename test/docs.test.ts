@@ -151,6 +151,8 @@ describe('docs/cli.md', () => {
       await printed('hstore stats --json'),
       await printed('hstore fsck --json'),
       await printed('hstore gc --json'),
+      await printed('hstore export all.car --json'),
+      await printed('hstore import all.car --json'),
     ]
     for (const { schema, ...keys } of documents) {
       const row = page

@@ -39,6 +39,28 @@ export async function readGiven(io: Io, file: string, limit: number): Promise<Ui
   return bytes
 }
 
+/**
+ * Returns the bytes of an input as they come, of any length: a regular file, stdin for `-`, or what the caller has
+ * opened.
+ */
+export async function openInput(
+  io: Io,
+  file: string,
+): Promise<AsyncIterable<Uint8Array> | Uint8Array> {
+  const at = await streamOf(io, file)
+  if (at === 0) {
+    takeStdin(io)
+    return io.stdinChunks?.() ?? io.stdin()
+  }
+  if (at !== undefined) return createReadStream('', { fd: at, autoClose: false })
+  const found = path.resolve(io.cwd, file)
+  const stats = await stat(found).catch((cause: unknown) => {
+    throw refused(file, whyOf(cause), cause)
+  })
+  if (stats.isFile()) return createReadStream(found, { highWaterMark: 1024 * 1024 })
+  throw refused(file, stats.isDirectory() ? 'is a folder' : 'is no regular file')
+}
+
 /** Returns whether an input is read as it comes, from no file of its own: its folder is the working directory then. */
 export async function isStream(io: Io, file: string): Promise<boolean> {
   return (await streamOf(io, file)) !== undefined
@@ -56,9 +78,13 @@ async function streamOf(io: Io, file: string): Promise<number | undefined> {
 }
 
 async function readStdin(io: Io): Promise<Uint8Array> {
+  takeStdin(io)
+  return io.stdin()
+}
+
+function takeStdin(io: Io): void {
   if (taken.has(io)) throw new UsageError('standard input can be read once: - stands in two places')
   taken.add(io)
-  return io.stdin()
 }
 
 /** Reads what was opened, not its path: a pipe opened anew would not wait for its writer. */

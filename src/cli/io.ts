@@ -19,6 +19,8 @@ export interface Io {
   err(text: string): void
   /** Returns all of stdin. */
   stdin(): Promise<Uint8Array>
+  /** Yields stdin as it comes; absent where all of it is at hand. */
+  stdinChunks?(): AsyncIterable<Uint8Array>
   /** Asks for a secret on the terminal; undefined where there is none. */
   askSecret(question: string): Promise<string | undefined>
   /** Absent where stdout is no terminal. */

@@ -14,6 +14,7 @@ export function processIo(): Io {
     out: write,
     err: (text) => process.stderr.write(text),
     stdin: readStdin,
+    stdinChunks: () => process.stdin as AsyncIterable<Buffer>,
     askSecret,
     get terminal() {
       return process.stdout.isTTY ? terminal() : undefined

@@ -7,7 +7,7 @@ export type VerbRow = readonly [name: string, description: string, choices?: rea
 export interface VerbSpec {
   readonly name: string
   /** Where `hstore --help` lists the verb; under «More» when absent. */
-  readonly group?: 'Set up' | 'Hand over' | 'Look' | 'Check' | 'Upkeep'
+  readonly group?: 'Set up' | 'Hand over' | 'Look' | 'Check' | 'Sync' | 'Upkeep'
   /** One line without a full stop. */
   readonly summary: string
   /** Paragraphs that follow the summary in the verb's own help and man page. */

@@ -1,6 +1,7 @@
 import { hrcVerb } from './hrc-rows.ts'
 import { agent, keyVerb, noPassphrase } from './key-rows.ts'
 import { laneVerb } from './lane-rows.ts'
+import { syncVerbs } from './sync-rows.ts'
 import { turnVerb } from './turn-rows.ts'
 import type { VerbRow, VerbSpec } from './verb-spec.ts'
 
@@ -230,6 +231,7 @@ export const verbs: readonly VerbSpec[] = [
   turnVerb,
   laneVerb,
   hrcVerb,
+  ...syncVerbs,
   {
     name: 'completion',
     summary: 'Print a completion script for a shell',

@@ -1,4 +1,4 @@
-import { fsckStore } from '../../open-store.ts'
+import { fsckStore } from '../../closed-store.ts'
 import type { Finding } from '../../rules/rule.ts'
 import type { Verb } from '../program.ts'
 import { findingLine, jsonLine, plain } from '../render.ts'

@@ -1,0 +1,129 @@
+import { decodeForm } from '../../store/canonical.ts'
+import { checkArtifact } from '../../store/artifacts.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import type { Database } from '../../store/database.ts'
+import { findArtifacts } from '../graph/body.ts'
+import { decodeEntry } from '../entry/decode.ts'
+import type { Entry, VerifiedEntry } from '../entry/entry.ts'
+import type { Collection } from '../graph/collect.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import type { Arrivals } from './arrivals.ts'
+import { cutsOf } from './roster-right.ts'
+
+/**
+ * The blocks that entries need beside those that they follow: body, list, artifacts, file as given. Such a block counts
+ * when its bytes came along, or when an entry of the same stream needs it already: who knows but the hash of another
+ * stream's block does not get its bytes through an entry of his own.
+ */
+export class Parts {
+  readonly #db: Database
+  readonly #arrivals: Arrivals
+  readonly #collection: Collection
+  readonly #missing = new Map<CidText, readonly CidText[]>()
+  /** Blocks known to be in a stream, by stream. */
+  readonly #inStream = new Map<string, Set<CidText>>()
+
+  constructor(db: Database, arrivals: Arrivals, collection: Collection) {
+    this.#db = db
+    this.#arrivals = arrivals
+    this.#collection = collection
+  }
+
+  /** Returns what did not come and is not in the entry's stream. */
+  missing({ cid }: Entry): readonly CidText[] {
+    return this.#missing.get(cid) ?? []
+  }
+
+  /** Reads the parts of an entry, for the judges. */
+  async read(entry: VerifiedEntry): Promise<void> {
+    const missing: CidText[] = []
+    const body = await this.#bytes(entry, entry.body)
+    if (body === undefined) missing.push(entry.body)
+    else {
+      if (!this.#collection.bodies.has(entry.body))
+        this.#collection.addBody(entry.body, body, entry.kind)
+      if (entry.kind === 'roster') missing.push(...(await this.#absentCuts(body)))
+    }
+    if (entry.source !== undefined) {
+      const source = await this.#bytes(entry, entry.source)
+      if (source === undefined) missing.push(entry.source)
+      else this.#collection.addSource(entry.source, source)
+    }
+    if (entry.artifacts !== undefined) {
+      const list = await this.#bytes(entry, entry.artifacts)
+      if (list === undefined) missing.push(entry.artifacts)
+      else {
+        for (const cid of this.#collection.addList(entry.artifacts, list))
+          if (!(await this.#hasArtifact(entry, cid))) missing.push(cid)
+      }
+    }
+    if (missing.length > 0) this.#missing.set(entry.cid, missing)
+  }
+
+  async #bytes(entry: Entry, cid: CidText): Promise<Uint8Array | undefined> {
+    const arrived = this.#arrivals.find(cid)
+    if (arrived !== undefined) return arrived
+    if (!(await this.#isInStream(entry, cid))) return undefined
+    const [read] = await this.#db.getMany([cid])
+    return read?.state === 'ok' ? read.bytes : undefined
+  }
+
+  async #hasArtifact(entry: Entry, cid: CidText): Promise<boolean> {
+    if (this.#arrivals.has(cid)) return true
+    if (!(await this.#isInStream(entry, cid))) return false
+    return (await checkArtifact(this.#db, cid)) === 'ok'
+  }
+
+  /** A cut may have come with a version before; roots alone link them. */
+  async #absentCuts(body: Uint8Array): Promise<CidText[]> {
+    const absent: CidText[] = []
+    for (const cid of cutsOf(body))
+      if (!this.#arrivals.has(cid) && !(await this.#db.has(cid))) absent.push(cid)
+    return absent
+  }
+
+  /** Looks at the entries over the same body, and at what the entries before this one need. */
+  async #isInStream(entry: Entry, cid: CidText): Promise<boolean> {
+    const known = this.#inStream.get(entry.stream) ?? new Set()
+    this.#inStream.set(entry.stream, known)
+    if (known.has(cid)) return true
+    const carriers = (this.#db.readRow('bodies', entry.body) ?? []) as CidText[]
+    for (const near of new Set([...carriers, ...entry.parents, ...entry.prev])) {
+      const other = this.#collection.entries.get(near) ?? (await this.#stored(near))
+      if (other?.stream !== entry.stream || !this.#isStored(other)) continue
+      for (const part of await this.#partsOf(other)) known.add(part)
+    }
+    return known.has(cid)
+  }
+
+  #isStored({ cid, body }: Entry): boolean {
+    return this.#db.readRow('bodies', body)?.includes(cid) === true
+  }
+
+  async #stored(cid: CidText): Promise<Entry | undefined> {
+    const [read] = await this.#db.getMany([cid])
+    if (read?.state !== 'ok') return undefined
+    try {
+      return decodeEntry(cid, read.bytes)
+    } catch (error) {
+      if (error instanceof HstoreError) return undefined
+      throw error
+    }
+  }
+
+  async #partsOf({ artifacts, body, source }: Entry): Promise<CidText[]> {
+    const parts = [body, source, artifacts].filter((part) => part !== undefined)
+    if (artifacts === undefined) return parts
+    const [read] = await this.#db.getMany([artifacts])
+    return read?.state === 'ok' ? [...parts, ...listIn(read.bytes)] : parts
+  }
+}
+
+function listIn(bytes: Uint8Array): readonly CidText[] {
+  try {
+    return findArtifacts(decodeForm(bytes).form) ?? []
+  } catch (error) {
+    if (error instanceof HstoreError) return []
+    throw error
+  }
+}
