@@ -13,7 +13,9 @@ import { Marks } from './marks.ts'
 import type { StoreConfig } from './store-folder.ts'
 import { readConfig } from './store-folder.ts'
 import { loadTrust } from './trust/load.ts'
-import { findPins, readMarkSecret, writePins } from './trust/pin-file.ts'
+import type { Ground } from './trust/ground.ts'
+import { groundOf } from './trust/ground.ts'
+import { findPins, readMarkSecret, unpinned, writePins } from './trust/pin-file.ts'
 import type { Trust } from './trust/standing.ts'
 
 /** How a store is opened. */
@@ -62,13 +64,31 @@ export async function openContext(options: ContextOptions): Promise<Context> {
   try {
     // read only now: another process may have accepted more while this one waited
     const pins = await findPins(keysFolder, config.genesis)
-    const loaded = await loadTrust(db, config.genesis, pins)
+    const loaded = await loadTrust(db, config.genesis, pins, groundIn(db, new Marks(db, secret)))
     if (loaded.pins !== pins) await writePins(keysFolder, config.genesis, loaded.pins)
     return makeContext({ folder, keysFolder, config, db, secret, trust: loaded.trust })
   } catch (error) {
     await db.close()
     throw error
   }
+}
+
+/** Returns what standings are computed over in a store. */
+export function groundIn(db: Database, marks: Marks): Ground {
+  return groundOf(db, (cid) => marks.hasSignature(cid))
+}
+
+/** Takes over the rosters and freezes that the store's blocks now give, and pins them beside the keys. */
+export async function reloadTrust(
+  context: Context,
+  path: readonly CidText[] = context.trust.path,
+): Promise<void> {
+  const { db, keysFolder, marks, trust } = context
+  const { genesis } = trust
+  const known = { ...unpinned(genesis), path }
+  const loaded = await loadTrust(db, genesis, known, groundIn(db, marks))
+  context.trust = loaded.trust
+  await writePins(keysFolder, genesis, loaded.pins)
 }
 
 /** Returns a context over an open database. */

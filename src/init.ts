@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { keyPath } from '../keys/key-ring.ts'
 import type { Signer } from '../keys/signer.ts'
 import { encodeForm } from '../store/canonical.ts'
+import type { Block } from '../store/block.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { cidTextOf } from '../store/cid-text.ts'
 import type { Database } from '../store/database.ts'
@@ -19,6 +20,7 @@ import { HandoffError } from './errors.ts'
 import { append } from './put/append.ts'
 import type { Draft } from './put/draft.ts'
 import { hasConfig, readConfig, writeConfig } from './store-folder.ts'
+import { groundOf } from './trust/ground.ts'
 import { readMarkSecret, unpinned, writePins } from './trust/pin-file.ts'
 import { readRoster } from './trust/read-roster.ts'
 import type { AgentKey, Roster } from './trust/roster.ts'
@@ -82,7 +84,14 @@ async function sealGenesis(
   const bytes = encodeForm(rosterForm(roster))
   const genesis = cidTextOf(bytes, 'dag-json')
   const config = { format: 1, genesis, agent } as const
-  const trust = new Trust(genesis, [genesis], roster, [])
+  const trust = new Trust({
+    genesis,
+    path: [genesis],
+    roster,
+    fork: [],
+    freezes: [],
+    ground: groundOf(db),
+  })
   const context = makeContext({ folder, keysFolder, config, db, secret, trust })
   await append(context, rosterDraft(signer, { cid: genesis, bytes }, 0, []), signer)
   return genesis
@@ -137,12 +146,17 @@ export function newKey(
   }
 }
 
-/** Returns the draft of a roster entry. */
+/**
+ * Returns the draft of a roster entry.
+ *
+ * @param cuts - The cuts that the roster is the first to name.
+ */
 export function rosterDraft(
   signer: Signer,
   body: { readonly cid: CidText; readonly bytes: Uint8Array },
   version: number,
   parents: readonly CidText[],
+  cuts: readonly Block[] = [],
 ): Draft {
   return {
     kind: 'roster',
@@ -157,7 +171,7 @@ export function rosterDraft(
     artifacts: undefined,
     source: undefined,
     witness: false,
-    blocks: [],
+    blocks: cuts,
   }
 }
 

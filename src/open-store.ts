@@ -26,7 +26,7 @@ import { resume } from './resume/resume.ts'
 import type { CarSink, ExportReport } from './sync/export.ts'
 import { exportCar } from './sync/export.ts'
 import { Turns } from './relay/turns.ts'
-import { addToRoster } from './roster-add.ts'
+import { Rosters } from './roster/rosters.ts'
 import type { StoreConfig } from './store-folder.ts'
 import { folderOf, readConfig } from './store-folder.ts'
 import type { Found } from './get.ts'
@@ -81,6 +81,9 @@ export class Store implements AsyncDisposable {
   readonly turns: Turns = new Turns(this.#author, () => this.#open())
   /** Lanes of HRC. */
   readonly lanes: Lanes = new Lanes(this.#author, () => this.#open())
+
+  /** Who is trusted with what. */
+  readonly rosters: Rosters = new Rosters(this.#author, () => this.#open())
 
   constructor(folder: string, config: StoreConfig, options: OpenStoreOptions) {
     this.folder = folder
@@ -241,16 +244,14 @@ export class Store implements AsyncDisposable {
     return rosterReport((await this.#open()).trust)
   }
 
-  /** Gives an agent a key, as a new roster version signed by this agent, the one root. */
+  /** Gives an agent a key, as a new roster version signed by this agent; `rosters.make` can more. */
   async addToRoster(
     agent: string,
     did: string,
     machine: string,
   ): Promise<RosterReport & { readonly new: boolean }> {
-    const signer = await this.#signer(this.agent)
-    const context = await this.#open()
-    const isNew = await addToRoster(context, signer, { agent, did, machine })
-    return { ...rosterReport(context.trust), new: isNew }
+    const change = { change: 'add', level: 'file', grants: [], replaces: undefined } as const
+    return this.rosters.make({ ...change, agent, did, machine })
   }
 
   /** Lets go of the database. */
@@ -259,6 +260,7 @@ export class Store implements AsyncDisposable {
     await this.#puts.settled()
     await this.turns.settled()
     await this.lanes.settled()
+    await this.rosters.settled()
     const opened = this.#context
     this.#context = undefined
     const context = await opened?.catch(() => undefined)

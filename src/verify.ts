@@ -2,13 +2,8 @@ import { checkArtifact } from '../store/artifacts.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
 import type { Context } from './context.ts'
-import {
-  judgeChainForks,
-  judgeCycles,
-  judgeEntries,
-  judgeNames,
-  judgeStandings,
-} from './graph/judge.ts'
+import { judgeChainForks, judgeCycles, judgeEntries, judgeNames } from './graph/judge.ts'
+import { judgeStandings } from './graph/judge-standings.ts'
 import type { Counts, LoadedGraph } from './graph/loaded.ts'
 import { judgeIndexes, planIndexes } from './graph/judge-indexes.ts'
 import { judgeLosses } from './graph/losses.ts'

@@ -31,6 +31,9 @@ export interface BlockReader {
    */
   find(cid: CidText): Promise<Uint8Array | undefined>
 
+  /** Does what `find` does without a wait; for what has to be read in one go with rows. */
+  findNow(cid: CidText): Uint8Array | undefined
+
   /**
    * Returns the bytes of a block.
    *

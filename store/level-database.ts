@@ -171,6 +171,11 @@ export class LevelDatabase implements Database {
     return this.close()
   }
 
+  findNow(cid: CidText): Uint8Array | undefined {
+    this.#assertOpen()
+    return this.#blocks.findNow(cid)
+  }
+
   async find(cid: CidText): Promise<Uint8Array | undefined> {
     this.#assertOpen()
     return this.#blocks.find(cid)

@@ -57,6 +57,10 @@ export class OverlayDatabase implements Database {
     return this.#blocks.find(cid) ?? this.#below.find(cid)
   }
 
+  findNow(cid: CidText): Uint8Array | undefined {
+    return this.#blocks.find(cid) ?? this.#below.findNow(cid)
+  }
+
   async get(cid: CidText): Promise<Uint8Array> {
     return this.#blocks.find(cid) ?? this.#below.get(cid)
   }

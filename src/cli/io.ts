@@ -23,6 +23,8 @@ export interface Io {
   stdinChunks?(): AsyncIterable<Uint8Array>
   /** Asks for a secret on the terminal; undefined where there is none. */
   askSecret(question: string): Promise<string | undefined>
+  /** Asks a question on the terminal; undefined where there is none. */
+  ask(question: string): Promise<string | undefined>
   /** Absent where stdout is no terminal. */
   readonly terminal?: Terminal | undefined
   readonly cwd: string

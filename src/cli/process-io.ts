@@ -15,7 +15,8 @@ export function processIo(): Io {
     err: (text) => process.stderr.write(text),
     stdin: readStdin,
     stdinChunks: () => process.stdin as AsyncIterable<Buffer>,
-    askSecret,
+    ask: (question) => askLine(question, false),
+    askSecret: (question) => askLine(question, true),
     get terminal() {
       return process.stdout.isTTY ? terminal() : undefined
     },
@@ -77,13 +78,14 @@ async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-async function askSecret(question: string): Promise<string | undefined> {
+async function askLine(question: string, isSecret: boolean): Promise<string | undefined> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
   const { createInterface } = await import('node:readline')
   const { Writable } = await import('node:stream')
   process.stderr.write(question)
   const muted = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: process.stdin, output: muted, terminal: true })
+  const output = isSecret ? muted : process.stderr
+  const lines = createInterface({ input: process.stdin, output, terminal: true })
   try {
     return await new Promise((resolve) => {
       lines.once('line', resolve)
@@ -92,6 +94,6 @@ async function askSecret(question: string): Promise<string | undefined> {
     })
   } finally {
     lines.close()
-    process.stderr.write('\n')
+    if (isSecret) process.stderr.write('\n')
   }
 }

@@ -1,6 +1,7 @@
 import { hrcVerb } from './hrc-rows.ts'
-import { agent, keyVerb, noPassphrase } from './key-rows.ts'
+import { keyVerb, noPassphrase } from './key-rows.ts'
 import { laneVerb } from './lane-rows.ts'
+import { freezeVerb, rosterVerb } from './roster-rows.ts'
 import { syncVerbs } from './sync-rows.ts'
 import { turnVerb } from './turn-rows.ts'
 import type { VerbRow, VerbSpec } from './verb-spec.ts'
@@ -165,28 +166,8 @@ export const verbs: readonly VerbSpec[] = [
     options: [nulEnded],
     load: async () => (await import('./verbs/heads.ts')).heads,
   },
-  {
-    name: 'roster',
-    group: 'Set up',
-    summary: 'Show or change who is trusted',
-    example: 'hstore roster add csag:agent/agent-a did:key:z6Mk…',
-    verbs: [
-      {
-        name: 'show',
-        summary: 'Show the highest accepted roster',
-        example: 'hstore roster show',
-        load: async () => (await import('./verbs/roster.ts')).rosterShow,
-      },
-      {
-        name: 'add',
-        summary: "Trust an agent's key; the acting agent has to be the root",
-        example: 'hstore roster add csag:agent/agent-a did:key:z6Mk… --machine laptop',
-        args: [agent, ['<did>', 'the did:key of the agent, as hstore key show prints it']],
-        options: [['--machine <name>', 'the machine that the key is on']],
-        load: async () => (await import('./verbs/roster.ts')).rosterAdd,
-      },
-    ],
-  },
+  rosterVerb,
+  freezeVerb,
   {
     name: 'status',
     group: 'Look',

@@ -50,6 +50,7 @@ export function kindOf(name: string): Kind {
 const judged: ReadonlySet<string> = new Set([
   'envelope',
   'roster',
+  'freeze',
   'certificate',
   'turn',
   'relay',

@@ -16,7 +16,7 @@ export interface CheckResult {
 export interface Certificate {
   readonly agent: string
   readonly checks: readonly CheckResult[]
-  /** Freezes seen; none in this version. */
+  /** Freezes seen, sorted. */
   readonly freezes: readonly CidText[]
   /** The entries judged, sorted. */
   readonly heads: readonly CidText[]

@@ -12,9 +12,12 @@ import { isLaneKind } from '../lanes/bodies.ts'
 import { TextPool } from '../kernel/text-pool.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
+import { findCut, findFreeze } from '../trust/cut.ts'
+import { cutsOf } from '../trust/roster.ts'
+import type { Certificate } from './certificate.ts'
 import { findCertificate } from './certificate.ts'
 import { findArtifacts, findEnvelopeFacts, findNormalised, rosterOrFault } from './body.ts'
-import type { ArtifactState, BodyFacts, Counts, LoadedGraph } from './loaded.ts'
+import type { ArtifactState, BodyFacts, CertificateFacts, Counts, LoadedGraph } from './loaded.ts'
 
 /** An entry whose signature is being checked. */
 interface Pending {
@@ -86,6 +89,12 @@ export class Collection implements LoadedGraph {
     const form = this.#decode(cid, bytes)
     if (form !== undefined)
       this.bodies.set(this.#texts.once(cid), this.leanFacts(factsOf(form, kind)))
+  }
+
+  /** Takes in a cut; what it covers is the roster's business. */
+  addCut(cid: CidText, bytes: Uint8Array): void {
+    const form = this.#decode(cid, bytes)
+    if (form !== undefined) this.bodies.set(cid, guessFacts(form))
   }
 
   /** Takes in a list of artifacts. */
@@ -185,15 +194,25 @@ export function factsOf(form: { [key: string]: JsonForm }, kind: string): BodyFa
     const roster = rosterOrFault(form)
     return 'fault' in roster
       ? { kind: 'other', ...roster }
-      : { kind: 'roster', version: roster.version }
+      : { kind: 'roster', version: roster.version, cuts: cutsOf(roster) }
   }
   if (kind === 'certificate') {
     const certificate = findCertificate(form)
     if (certificate === undefined) return { kind: 'other', fault: 'is no certificate' }
-    return { kind: 'certificate', agent: certificate.agent, heads: certificate.heads }
+    return { kind: 'certificate', ...certificateFacts(certificate) }
+  }
+  if (kind === 'freeze') {
+    const freeze = findFreeze(form)
+    return freeze === undefined
+      ? { kind: 'other', fault: 'is no freeze' }
+      : { kind, key: freeze.key }
   }
   if (isLaneKind(kind)) return { kind: 'lane', form }
   return kind === 'turn' || kind === 'relay' ? relayFacts(form, kind) : { kind: 'other' }
+}
+
+function certificateFacts({ agent, heads, level }: Certificate): Omit<CertificateFacts, 'kind'> {
+  return { agent, heads, level }
 }
 
 function relayFacts(form: { [key: string]: JsonForm }, kind: 'turn' | 'relay'): BodyFacts {
@@ -216,5 +235,7 @@ export function guessFacts(form: { [key: string]: JsonForm }): BodyFacts {
   if (Object.hasOwn(form, 'folded')) return factsOf(form, 'turn')
   if (Object.hasOwn(form, 'living')) return factsOf(form, 'relay')
   if (Object.hasOwn(form, 'lane_id')) return { kind: 'lane', form }
+  if (findCut(form) !== undefined) return { kind: 'cut' }
+  if (Object.hasOwn(form, 'pins')) return factsOf(form, 'freeze')
   return { kind: 'other' }
 }

@@ -9,28 +9,8 @@ import type { Trust } from '../trust/standing.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { EnvelopeFacts } from './body.ts'
 import type { BodyFacts, CertificateFacts, LoadedGraph } from './loaded.ts'
+import { isPassedOver } from './judge-standings.ts'
 import { cyclicNodes, nodesOf } from './nodes.ts'
-
-/** Returns what the roster says against the entries of a graph. Trust is computed each time, never remembered. */
-export function judgeStandings(graph: LoadedGraph, trust: Trust): Finding[] {
-  const findings: Finding[] = []
-  for (const entry of graph.entries.values()) {
-    const { code, why } = trust.standingOf(entry)
-    if (code !== '' && !isPassedOver(trust, entry))
-      findings.push(finding(code, why, { cid: entry.cid }))
-  }
-  if (trust.fork.length > 0) {
-    findings.push(
-      finding('HS2009', `two rosters are accepted at one version: ${trust.fork.join(', ')}`),
-    )
-  }
-  return findings
-}
-
-/** A roster that is not accepted is on record and changes nothing. */
-function isPassedOver(trust: Trust, entry: VerifiedEntry): boolean {
-  return entry.kind === 'roster' && trust.standingOf(entry).standing === 'held'
-}
 
 /** Returns where entries do not fit their bodies, their chains and their parents. */
 export function judgeEntries(graph: LoadedGraph, trust: Trust): Finding[] {
@@ -102,8 +82,10 @@ function judgeFacts(trust: Trust, entry: VerifiedEntry, body: BodyFacts): Findin
       if (String(body.version) === name) return []
       return odd('HS3001', `the entry says version ${name}, its body ${body.version}`)
     case 'certificate':
-      if (attests(entry, body)) return []
-      return odd('HS4001', 'the certificate is of another agent or other heads than its entry')
+      return judgeCertificate(trust, entry, body)
+    case 'freeze':
+      if (body.key === entry.signer) return []
+      return odd('HS4001', `the freeze is of ${body.key}, and its signer is another key`)
     case 'turn': {
       const { agent } = body.facts
       return judgeMaker(trust, entry, `the agent ${bounded(agent)} of its markers`, agent)
@@ -126,6 +108,15 @@ function judgeSource(graph: LoadedGraph, { source, body }: VerifiedEntry): Findi
 /** Of an agent that the roster does not know nothing is known, its names neither. */
 function isKnown(trust: Trust, { signer }: VerifiedEntry): boolean {
   return trust.findKey(signer) !== undefined
+}
+
+function judgeCertificate(trust: Trust, entry: VerifiedEntry, body: CertificateFacts): Finding[] {
+  const { cid, signer } = entry
+  const odd = (message: string): Finding[] => [finding('HS4001', message, { cid })]
+  if (!attests(entry, body))
+    return odd('the certificate is of another agent or other heads than its entry')
+  if (body.level === 'file' || trust.findKey(signer)?.key.level !== 'file') return []
+  return odd('the certificate claims the level agent for a key that the roster has as file')
 }
 
 function attests(entry: VerifiedEntry, { agent, heads }: CertificateFacts): boolean {

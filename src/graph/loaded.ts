@@ -7,7 +7,11 @@ import type { EnvelopeFacts, FormMap } from './body.ts'
 /** What a body turned out to be. */
 export type BodyFacts =
   | { readonly kind: 'envelope'; readonly facts: EnvelopeFacts }
-  | { readonly kind: 'roster'; readonly version: number }
+  /** The version, and the cuts that close its grants. */
+  | { readonly kind: 'roster'; readonly version: number; readonly cuts: readonly CidText[] }
+  | { readonly kind: 'cut' }
+  /** The key that freezes itself. */
+  | { readonly kind: 'freeze'; readonly key: string }
   | CertificateFacts
   | { readonly kind: 'turn'; readonly facts: TurnFacts }
   /** The entry of the last turn. */
@@ -21,6 +25,7 @@ export interface CertificateFacts {
   readonly kind: 'certificate'
   readonly agent: string
   readonly heads: readonly CidText[]
+  readonly level: 'file' | 'agent'
 }
 
 /** How the bytes of an artifact were found. */

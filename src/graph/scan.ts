@@ -85,6 +85,10 @@ async function claim(db: Database, collection: Collection, loose: Loose): Promis
     const facts = loose.facts.get(entry.body)
     if (facts === undefined) lacks(entry.body, `the body of ${entry.cid}`)
     else collection.bodies.set(entry.body, facts)
+    if (entry.kind === 'roster' && facts?.kind === 'roster')
+      claimCuts(collection, loose, facts.cuts, claimed, (cut) =>
+        lacks(cut, `a cut of ${entry.body}`),
+      )
     for (const link of [...entry.parents, ...entry.prev]) {
       if (!collection.entries.has(link)) lacks(link, `an entry that ${entry.cid} follows`)
     }
@@ -95,6 +99,21 @@ async function claim(db: Database, collection: Collection, loose: Loose): Promis
     if (entry.source !== undefined) await claimSource(db, collection, entry, lacks)
   }
   await noteUnclaimed(db, collection, loose, claimed)
+}
+
+function claimCuts(
+  collection: Collection,
+  loose: Loose,
+  cuts: readonly CidText[],
+  claimed: Set<CidText>,
+  lacks: (cut: CidText) => void,
+): void {
+  for (const cut of cuts) {
+    claimed.add(cut)
+    const facts = loose.facts.get(cut)
+    if (facts === undefined) lacks(cut)
+    else collection.bodies.set(cut, facts)
+  }
 }
 
 async function claimList(

@@ -54,7 +54,7 @@ export async function walk(
 /** How a block that an entry names is read. */
 type Rest = { readonly of: CidText } & (
   | { readonly as: 'body'; readonly kind: string }
-  | { readonly as: 'list' | 'source' }
+  | { readonly as: 'cut' | 'list' | 'source' }
 )
 
 function take(cids: Iterable<CidText>, seen: Set<CidText>): CidText[] {
@@ -132,8 +132,16 @@ async function readRests(
       if (read.state !== 'ok')
         collection.addDamage(cid, read.state, `the ${rest.as} of entry ${rest.of}`)
       else await addRest(db, collection, cid, read.bytes, rest)
+      for (const cut of cutsIn(collection, cid, rest)) rests.set(cut, { as: 'cut', of: rest.of })
     }
   }
+  if (rests.size > 0) await readRests(db, collection, rests)
+}
+
+/** A roster's cuts come with it. */
+function cutsIn({ bodies }: Collection, cid: CidText, rest: Rest): readonly CidText[] {
+  const facts = rest.as === 'body' && rest.kind === 'roster' ? bodies.get(cid) : undefined
+  return facts?.kind === 'roster' ? facts.cuts : []
 }
 
 function isRead({ bodies, lists, sources }: Collection, cid: CidText): boolean {
@@ -147,7 +155,8 @@ async function addRest(
   bytes: Uint8Array,
   rest: Rest,
 ): Promise<void> {
-  if (rest.as === 'body') collection.addBody(cid, bytes, rest.kind)
+  if (rest.as === 'cut') collection.addCut(cid, bytes)
+  else if (rest.as === 'body') collection.addBody(cid, bytes, rest.kind)
   else if (rest.as === 'source') collection.addSource(cid, bytes)
   else {
     for (const artifact of collection.addList(cid, bytes)) {

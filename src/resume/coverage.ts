@@ -28,11 +28,18 @@ export async function findCoverage(
   const roster = context.trust.rosterBody
   const certificate = await findLastCertificate(context, agent, signer.did)
   if (certificate?.roster !== roster) return undefined
+  // a freeze that came since may hold what was covered
+  if (certificate.freezes.join() !== freezesSeen(context).join()) return undefined
   const covers = (cid: CidText): boolean =>
     context.marks.has(cid, `certified:${signer.did}:${roster}`)
   const isSeen = (cid: CidText): boolean =>
     covers(cid) || context.marks.has(cid, `seen:${signer.did}:${roster}`)
   return (await hasNewDoubles(context, head, isSeen)) ? undefined : { covers }
+}
+
+/** Returns the freezes that a judgement takes into account, sorted. */
+export function freezesSeen({ trust }: Context): readonly CidText[] {
+  return trust.freezes.map(({ cid }) => cid).sort()
 }
 
 async function hasNewDoubles(

@@ -6,13 +6,8 @@ import type { VerifiedEntry } from '../entry/entry.ts'
 import { ancestryOf } from '../graph/ancestry.ts'
 import { judgeClaims } from '../graph/claims.ts'
 import { namesakesOf } from '../graph/namesakes.ts'
-import {
-  judgeChainForks,
-  judgeCycles,
-  judgeEntries,
-  judgeNames,
-  judgeStandings,
-} from '../graph/judge.ts'
+import { judgeChainForks, judgeCycles, judgeEntries, judgeNames } from '../graph/judge.ts'
+import { judgeStandings } from '../graph/judge-standings.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { findShallow } from '../graph/shallow.ts'
 import { judgeLanes } from '../lanes/judge-lanes.ts'

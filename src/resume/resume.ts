@@ -14,6 +14,7 @@ import type { RelaySteps } from '../relay/steps.ts'
 import { relaySteps } from '../relay/steps.ts'
 import { sortedNames } from '../put/plan.ts'
 import { certificateForm } from '../graph/certificate.ts'
+import { freezesSeen } from './coverage.ts'
 import type { GateOptions, Judgement } from './gate.ts'
 import { judge } from './gate.ts'
 import { nextSteps } from './next-steps.ts'
@@ -129,9 +130,9 @@ async function certify(
     certificateForm({
       agent,
       checks,
-      freezes: [],
+      freezes: freezesSeen(context),
       heads: [head],
-      level: signer.level,
+      level: levelOf(context, signer),
       roster: context.trust.rosterBody,
       shallow,
       verdict,
@@ -142,6 +143,11 @@ async function certify(
   for (const rows of coveredRows(context, judgement, signer))
     await context.db.commit({ blocks: [], rows })
   return entry.cid
+}
+
+/** A key that the roster has as `file` is never shown as more. */
+function levelOf({ trust }: Context, { did, level }: Signer): Signer['level'] {
+  return trust.findKey(did)?.key.level === 'agent' ? level : 'file'
 }
 
 function certificateDraft(agent: string, signer: Signer, head: CidText, body: Uint8Array) {

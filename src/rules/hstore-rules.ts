@@ -23,6 +23,12 @@ export const hstoreRules: readonly Rule[] = [
   row('HS2007', 'error', 'trust', 'The document names another creator than the entry’s author'),
   row('HS2008', 'error', 'trust', 'A roster is not well-formed'),
   row('HS2009', 'error', 'trust', 'Two rosters are accepted at one version'),
+  row(
+    'HS2010',
+    'warning',
+    'trust',
+    'A cut, or a pin of one, is none of the key whose grant it closes',
+  ),
   row('HS3001', 'error', 'graph', 'An entry’s name differs from its body'),
   row('HS3002', 'error', 'graph', 'An entry stands in another stream than its body belongs to'),
   row('HS3003', 'error', 'graph', 'An entry’s seq does not follow from prev'),

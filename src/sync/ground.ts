@@ -2,6 +2,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import type { Context } from '../context.ts'
 import type { Marks } from '../marks.ts'
+import { groundOf as blocksOf } from '../trust/ground.ts'
 import { loadTrust } from '../trust/load.ts'
 import type { LoadedTrust } from '../trust/load.ts'
 import type { Pins } from '../trust/pin-file.ts'
@@ -23,6 +24,7 @@ export function groundOf({ db, marks, trust }: Context): Ground {
 }
 
 /** Returns the trust that the roster stream of a database gives: the one place where sync asks for it. */
-export function trustIn(db: Database, { genesis, pins }: Ground): Promise<LoadedTrust> {
-  return loadTrust(db, genesis, { ...pins, entries: '' })
+export function trustIn(db: Database, { genesis, marks, pins }: Ground): Promise<LoadedTrust> {
+  const isMarked = (cid: CidText): boolean => marks?.hasSignature(cid) === true
+  return loadTrust(db, genesis, { ...pins, entries: '' }, blocksOf(db, isMarked))
 }

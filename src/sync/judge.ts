@@ -68,7 +68,7 @@ const stored: Fate = { fate: 'stored' }
 
 /** The path is computed anew at the next opening, from what was stored. */
 function pinsOf({ path, fork }: Trust): Pins {
-  return { path, fork, entries: '' }
+  return { path, fork, entries: '', freezes: [] }
 }
 
 /** Returns whether the store has an entry, with its place in the index. */

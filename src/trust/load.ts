@@ -8,6 +8,7 @@ import type { Database } from '../../store/database.ts'
 import { entryPrefix, parseEntryKey } from '../../store/keyspace.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { HandoffError } from '../errors.ts'
+import type { Ground } from './ground.ts'
 import type { Pins } from './pin-file.ts'
 import { unpinned } from './pin-file.ts'
 import { Trust } from './standing.ts'
@@ -35,46 +36,61 @@ export async function loadTrust(
   db: Database,
   genesis: CidText,
   pins: Pins | undefined,
+  ground: Ground,
 ): Promise<LoadedTrust> {
   const cids = await rosterEntries(db)
   const entries = createHash('sha256').update(cids.join()).digest('hex')
   const known =
     pins !== undefined && pins.entries === entries && pins.fork.length === 0
-      ? await findPinned(db, genesis, pins)
+      ? await findPinned(db, genesis, pins, ground)
       : undefined
   if (known !== undefined && pins !== undefined) return { trust: known, pins }
-  const { path, fork } = await loadRosterPath(db, genesis, pins ?? unpinned(genesis), cids)
+  const read = await readRosterStream(db, cids)
+  const { path, fork } = await acceptedPath(db, genesis, pins ?? unpinned(genesis), read)
+  const freezes = read.entries.filter(({ kind }) => kind === 'freeze')
   const bodies = path.map(({ body }) => body)
-  const trust = new Trust(genesis, bodies, path.at(-1)!.roster, fork)
-  return { trust, pins: { path: trust.path, fork, entries } }
+  const { roster } = path.at(-1)!
+  return {
+    trust: new Trust({ genesis, path: bodies, roster, fork, freezes, ground }),
+    pins: { path: bodies, fork, entries, freezes: freezes.map(({ cid }) => cid) },
+  }
 }
 
 async function findPinned(
   db: Database,
   genesis: CidText,
-  { path }: Pins,
+  { path, freezes }: Pins,
+  ground: Ground,
 ): Promise<Trust | undefined> {
   const body = path.at(-1)
   const roster = body === undefined ? undefined : await readOr([], () => rosterOf(db, body))
   if (roster === undefined || roster.version !== path.length - 1) return undefined
-  return new Trust(genesis, path, roster, [])
+  const notes = freezes.map((cid) => ground.findEntry(cid))
+  if (!notes.every((note) => typeof note !== 'string')) return undefined
+  return new Trust({ genesis, path, roster, fork: [], freezes: notes, ground })
 }
 
 async function rosterOf(db: Database, body: CidText): Promise<Roster> {
   return readRoster(decodeForm(await db.get(body)).form)
 }
 
+/** What the roster stream holds, and what of it can't be read. */
+interface RosterStream {
+  readonly entries: readonly VerifiedEntry[]
+  readonly damage: HstoreError[]
+}
+
 /** The accepted path, computed from the blocks of the roster stream. */
-async function loadRosterPath(
+async function acceptedPath(
   db: Database,
   genesis: CidText,
   pins: Pins,
-  cids: readonly CidText[],
+  { entries, damage }: RosterStream,
 ): Promise<RosterPath> {
-  const damage: HstoreError[] = []
-  const entries = await readRosterEntries(db, cids, damage)
   const rosters = new Map<CidText, Roster>()
-  for (const body of new Set(entries.map((entry) => entry.body))) {
+  for (const body of new Set(
+    entries.flatMap(({ kind, body }) => (kind === 'roster' ? [body] : [])),
+  )) {
     const roster = await readOr(damage, () => rosterOf(db, body))
     if (roster !== undefined) rosters.set(body, roster)
   }
@@ -103,19 +119,16 @@ function rollback(genesis: CidText, lost: CidText, damage: readonly HstoreError[
   )
 }
 
-async function readRosterEntries(
-  db: Database,
-  cids: readonly CidText[],
-  damage: HstoreError[],
-): Promise<VerifiedEntry[]> {
+async function readRosterStream(db: Database, cids: readonly CidText[]): Promise<RosterStream> {
+  const damage: HstoreError[] = []
   const entries: VerifiedEntry[] = []
   for (const cid of cids) {
     const entry = await readOr(damage, async () =>
       findVerified(decodeEntry(cid, await db.get(cid))),
     )
-    if (entry?.kind === 'roster') entries.push(entry)
+    if (entry?.stream === 'roster') entries.push(entry)
   }
-  return entries
+  return { entries, damage }
 }
 
 /** Returns the CIDs of the roster stream's entries, by seq and then CID. */

@@ -14,11 +14,13 @@ export interface Pins {
   readonly fork: readonly CidText[]
   /** sha256, in hex, over the entries that the path was computed from; empty where it has to be computed again. */
   readonly entries: string
+  /** The freezes among those entries: nobody has to look for them again. */
+  readonly freezes: readonly CidText[]
 }
 
 /** What is pinned before anything of a store was computed. */
 export function unpinned(genesis: CidText): Pins {
-  return { path: [genesis], fork: [], entries: '' }
+  return { path: [genesis], fork: [], entries: '', freezes: [] }
 }
 
 // a hundred thousand versions of a roster
@@ -39,14 +41,23 @@ export async function findPins(keysFolder: string, genesis: CidText): Promise<Pi
   const file = pinFile(keysFolder, genesis)
   const text = await readText(file)
   if (text === undefined) return undefined
-  const { path: pinned, fork, entries } = parseObject(text)
-  if (!areCids(pinned) || pinned[0] !== genesis || !areCids(fork) || typeof entries !== 'string') {
+  const { path: pinned, fork, entries, freezes = null } = parseObject(text)
+  if (
+    !areCids(pinned) ||
+    pinned[0] !== genesis ||
+    !areCids(fork) ||
+    typeof entries !== 'string' ||
+    !(freezes === null || areCids(freezes))
+  ) {
     throw new HandoffError(
       'HSTORE_TRUST_DAMAGED',
       `${file} is damaged: restore it, or remove it and accept the store again with --genesis`,
     )
   }
-  return { path: pinned, fork, entries }
+  // an older hstore wrote none: they are looked for again
+  return freezes === null
+    ? { path: pinned, fork, entries: '', freezes: [] }
+    : { path: pinned, fork, entries, freezes }
 }
 
 function areCids(value: unknown): value is CidText[] {

@@ -48,6 +48,16 @@ export function readRoster(form: FormMap): Roster {
   return roster
 }
 
+/** Returns the roster that a body holds, or undefined when it holds none that this version reads. */
+export function findRoster(form: FormMap): Roster | undefined {
+  try {
+    return readRoster(form)
+  } catch (error) {
+    if (error instanceof HandoffError) return undefined
+    throw error
+  }
+}
+
 function checkWhole(roster: Roster): void {
   const { agents, roots, threshold } = roster
   sorted(

@@ -74,7 +74,7 @@ function keyForm(key: AgentKey): JsonForm {
 }
 
 /** Returns a grant in canonical form; grants are sorted by its encoding. */
-export function grantForm(grant: Grant): JsonForm {
+export function grantForm(grant: Grant): { [key: string]: JsonForm } {
   return {
     kinds: [...grant.kinds],
     streams: [...grant.streams],
@@ -93,6 +93,12 @@ export function keysOf(roster: Roster): ReadonlyMap<string, KeyHolder> {
   return new Map(
     roster.agents.flatMap((agent) => agent.keys.map((key) => [key.did, { agent, key }] as const)),
   )
+}
+
+/** Returns the cuts that close grants of a roster, each once. */
+export function cutsOf({ agents }: Roster): readonly CidText[] {
+  const grants = agents.flatMap(({ keys }) => keys.flatMap((key) => key.grants))
+  return [...new Set(grants.flatMap(({ until }) => until ?? []))]
 }
 
 /** Returns the distinct holders among the roots of `roster` whose dids are in `signers`. */

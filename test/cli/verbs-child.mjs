@@ -22,6 +22,7 @@ async function run(argv) {
     out: (data) => void (out += Buffer.from(data).toString()),
     err: (text) => void (err += text),
     stdin: async () => new Uint8Array(),
+    ask: async () => undefined,
     askSecret: async () => undefined,
     cwd,
     env,

@@ -40,6 +40,7 @@ export async function runCli(argv: readonly string[], options: RunOptions = {}):
       err += text
     },
     stdin: async () => new Uint8Array(Buffer.from(options.stdin ?? '')),
+    ask: async () => options.typed,
     askSecret: async () => options.typed,
     terminal: options.terminal,
     cwd: options.cwd ?? '/nonexistent',

@@ -83,10 +83,11 @@ export async function forge(
 export async function amendRoster(
   store: TestStore,
   amend: (roster: Roster) => Partial<Roster>,
+  cuts: readonly Block[] = [],
 ): Promise<CidText> {
   const signer = await signerOf(store, 'csag:agent/merger')
   const before = await openBelow(store)
-  const body = await appendRoster(before, signer, amend)
+  const body = await signRoster(before, signer, amend, cuts)
   await before.db.close()
   await using context = await openBelow(store)
   if (context.trust.rosterBody === body) return body
@@ -98,7 +99,7 @@ export async function forkRoster(store: TestStore): Promise<readonly CidText[]> 
   const signer = await signerOf(store, 'csag:agent/merger')
   await using context = await openBelow(store)
   for (const machine of ['one', 'two']) {
-    await appendRoster(context, signer, ({ agents }) => ({
+    await signRoster(context, signer, ({ agents }) => ({
       agents: agents.map((agent) => ({
         ...agent,
         keys: agent.keys.map((key) => ({ ...key, machine })),
@@ -108,15 +109,18 @@ export async function forkRoster(store: TestStore): Promise<readonly CidText[]> 
   return (await rosterEntries(context.db)).slice(-2)
 }
 
-async function appendRoster(
+/** Signs a next version of the roster past all that verbs would refuse, and returns its body's CID. */
+export async function signRoster(
   context: Context,
   signer: Signer,
   amend: (roster: Roster) => Partial<Roster>,
+  cuts: readonly Block[] = [],
 ): Promise<CidText> {
   const { roster, rosterBody } = context.trust
   const base = { ...roster, nonce: undefined, prev: rosterBody, version: roster.version + 1 }
   const body = HashedBlock.of(encodeForm(rosterForm({ ...base, ...amend(base) })), 'dag-json')
   const parents = (context.db.readRow('bodies', rosterBody) ?? []) as CidText[]
-  await append(context, rosterDraft(signer, body, base.version, parents), signer)
+  const draft = rosterDraft(signer, body, base.version, parents, cuts)
+  await append(context, draft, signer)
   return body.cid
 }

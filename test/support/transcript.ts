@@ -105,6 +105,7 @@ async function runWords(
       err += text
     },
     stdin: async () => new Uint8Array(),
+    ask: async () => undefined,
     askSecret: async () => undefined,
     cwd: shell.cwd,
     env: shell.env,

@@ -1,0 +1,221 @@
+import { isDidKey } from '../../keys/did-key.ts'
+import type { Block } from '../../store/block.ts'
+import type { Context } from '../context.ts'
+import { HandoffError } from '../errors.ts'
+import { assertAgent } from '../init.ts'
+import { quoted } from '../kernel/shown.ts'
+import type { AgentKey, Grant, Roster } from '../trust/roster.ts'
+import type { RootsChange } from './change.ts'
+import {
+  agentOf,
+  isMeant,
+  keyOf,
+  withAlias,
+  withClosed,
+  withGrants,
+  withKey,
+  withRoots,
+} from './change.ts'
+import type { CutPlace, CutPlan } from './cut-plan.ts'
+import { cutBlock, planCut, planSettling, tellCut } from './cut-plan.ts'
+import { everything } from './grants.ts'
+import { successorOf } from './submit.ts'
+import { changesBetween } from './told.ts'
+
+/** One thing to be changed in a roster. */
+export type RosterChange =
+  /** A key of an agent; `replaces` retires another of its keys in the same version. */
+  | {
+      readonly change: 'add'
+      readonly agent: string
+      readonly did: string
+      readonly machine: string
+      readonly level: AgentKey['level']
+      /** Everything where there are none. */
+      readonly grants: readonly Grant[]
+      readonly replaces: { readonly did: string; readonly place: CutPlace } | undefined
+    }
+  | { readonly change: 'alias'; readonly agent: string; readonly alias: string }
+  /** More rights; `readmitted` are entries that count again, and no others. */
+  | {
+      readonly change: 'grant'
+      readonly agent: string
+      readonly did: string
+      readonly grants: readonly Grant[]
+      readonly readmitted: readonly string[]
+    }
+  /** Closes open grants: all, or `which`; `grants` are given in their place. */
+  | {
+      readonly change: 'revoke'
+      readonly agent: string
+      readonly did: string
+      readonly which: readonly Grant[] | undefined
+      readonly grants: readonly Grant[]
+      readonly place: CutPlace
+    }
+  /** Closes all open grants of a key, or of all keys of an agent. */
+  | {
+      readonly change: 'remove'
+      readonly agent: string
+      readonly did: string | undefined
+      readonly place: CutPlace
+    }
+  | ({ readonly change: 'roots' } & RootsChange)
+
+/** A roster version that is to be made. */
+export interface RosterPlan {
+  /** The next version; undefined when nothing would change. */
+  readonly next: Roster | undefined
+  readonly blocks: readonly Block[]
+  readonly cuts: readonly CutPlan[]
+  /** What it changes, in words. */
+  readonly lines: readonly string[]
+}
+
+/** Works a change into a roster, and notes the cuts that it makes. */
+class Planning {
+  readonly #context: Context
+  readonly blocks: Block[] = []
+  readonly cuts: CutPlan[] = []
+  next: Roster
+
+  constructor(context: Context) {
+    this.#context = context
+    this.next = successorOf(context.trust)
+  }
+
+  /** Closes open grants of a key at a place. */
+  async close(did: string, place: CutPlace, which: readonly Grant[] | undefined): Promise<void> {
+    const cut = await planSettling(this.#context, did, place)
+    const block = cutBlock(cut)
+    this.blocks.push(block)
+    this.cuts.push(await tellCut(this.#context, cut))
+    this.next = withClosed(this.next, did, block.cid, which)
+  }
+
+  /** Gives rights to entries that are listed, and to no others. */
+  async readmit(did: string, grants: readonly Grant[], listed: readonly string[]): Promise<void> {
+    const { pins } = await planCut(this.#context, did, { at: listed, except: [] })
+    const cut = { key: did, pins: [], readmitted: pins }
+    const block = cutBlock(cut)
+    this.blocks.push(block)
+    this.cuts.push(await tellCut(this.#context, cut))
+    const closed = grants.map((grant) => ({ ...grant, until: block.cid }))
+    this.next = withGrants(this.next, did, closed)
+  }
+}
+
+/**
+ * Returns the roster version that a change comes to. Nothing is written.
+ *
+ * @throws {HandoffError} `HSTORE_AGENT_UNKNOWN`, `HSTORE_USAGE`, `HSTORE_ROSTER_CONFLICT`.
+ */
+export async function planChange(context: Context, change: RosterChange): Promise<RosterPlan> {
+  const planning = new Planning(context)
+  const isChanged = await work(context, planning, change)
+  const { next, blocks, cuts } = planning
+  if (!isChanged) return { next: undefined, blocks: [], cuts: [], lines: [] }
+  return { next, blocks, cuts, lines: changesBetween(context.trust.roster, next) }
+}
+
+async function work(context: Context, planning: Planning, change: RosterChange): Promise<boolean> {
+  switch (change.change) {
+    case 'add':
+      return addKey(context, planning, change)
+    case 'alias':
+      return addAlias(context, planning, change)
+    case 'grant':
+      return grant(planning, change)
+    case 'revoke':
+      return revoke(context, planning, change)
+    case 'remove':
+      return remove(planning, change)
+    default:
+      planning.next = withRoots(planning.next, change)
+      return changesBetween(context.trust.roster, planning.next).length > 0
+  }
+}
+
+type Of<C extends RosterChange['change']> = Extract<RosterChange, { readonly change: C }>
+
+async function addKey(
+  { trust }: Context,
+  planning: Planning,
+  { agent, did, machine, level, grants, replaces }: Of<'add'>,
+): Promise<boolean> {
+  assertAgent(agent)
+  if (!isDidKey(did))
+    throw new HandoffError(
+      'HSTORE_USAGE',
+      `${quoted(did)} is no did:key: hstore key show prints it`,
+    )
+  const holder = trust.findKey(did)
+  if (holder !== undefined && holder.agent.id !== agent)
+    throw conflict(`${did} is a key of ${holder.agent.id} and can't move to ${agent}`)
+  const named = trust.roster.agents.find(({ aliases }) => aliases.includes(agent))
+  if (named !== undefined)
+    throw conflict(`${agent} is an alias of ${named.id}: add the key to ${named.id}`)
+  if (holder !== undefined) return false
+  const key = { did, level, machine, grants: grants.length === 0 ? [everything] : grants }
+  planning.next = withKey(planning.next, agent, key)
+  if (replaces === undefined) return true
+  assertOpen(keyOf(planning.next, agent, replaces.did), undefined)
+  await planning.close(replaces.did, replaces.place, undefined)
+  return true
+}
+
+function addAlias({ trust }: Context, planning: Planning, { agent, alias }: Of<'alias'>): boolean {
+  if (agentOf(planning.next, agent).aliases.includes(alias)) return false
+  const owner = trust.roster.agents.find(({ id, aliases }) => [id, ...aliases].includes(alias))
+  if (owner !== undefined)
+    throw conflict(`${alias} is a name of ${owner.id} and can't move to ${agent}`)
+  planning.next = withAlias(planning.next, agent, alias)
+  return true
+}
+
+async function grant(
+  planning: Planning,
+  { agent, did, grants, readmitted }: Of<'grant'>,
+): Promise<boolean> {
+  const key = keyOf(planning.next, agent, did)
+  const given = grants.length === 0 ? [everything] : grants
+  if (readmitted.length > 0) {
+    await planning.readmit(did, given, readmitted)
+    return true
+  }
+  const added = given.filter((one) => !key.grants.some((there) => isMeant(there, [one])))
+  planning.next = withGrants(planning.next, did, added)
+  return added.length > 0
+}
+
+async function revoke(
+  { trust }: Context,
+  planning: Planning,
+  { agent, did, which, grants, place }: Of<'revoke'>,
+): Promise<boolean> {
+  assertOpen(keyOf(planning.next, agent, did), which)
+  const [freeze] = trust.freezesOf(did)
+  // the cut would settle it, and leave what else the key may do open
+  if (which !== undefined && freeze !== undefined)
+    throw conflict(`${did} has frozen itself (${freeze.entry.cid}): close all its grants`)
+  await planning.close(did, place, which)
+  planning.next = withGrants(planning.next, did, grants)
+  return true
+}
+
+async function remove(planning: Planning, { agent, did, place }: Of<'remove'>): Promise<boolean> {
+  const { keys } = agentOf(planning.next, agent)
+  const meant = did === undefined ? keys : [keyOf(planning.next, agent, did)]
+  const open = meant.filter(({ grants }) => grants.some((one) => isMeant(one, undefined)))
+  for (const key of open) await planning.close(key.did, place, undefined)
+  return open.length > 0
+}
+
+function assertOpen({ did, grants }: AgentKey, which: readonly Grant[] | undefined): void {
+  if (grants.some((one) => isMeant(one, which))) return
+  throw conflict(`${did} has no such grant that is open: hstore roster show lists them`)
+}
+
+function conflict(message: string): HandoffError {
+  return new HandoffError('HSTORE_ROSTER_CONFLICT', message)
+}
