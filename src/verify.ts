@@ -25,7 +25,7 @@ export interface VerifyReport {
   readonly checked: Counts
   readonly findings: readonly Finding[]
   readonly notMade: readonly string[]
-  /** 0, 1 nothing to check, 3 held, 4 unknown signer, 5 damage or no right, 6 equivocation, 9 made by a newer hstore. */
+  /** 0, 1 nothing to check or what turns owe each other is missing, 3 held, 4 unknown signer, 5 damage or no right, 6 equivocation, 9 made by a newer hstore. */
   readonly exit: 0 | 1 | 3 | 4 | 5 | 6 | 9
 }
 
@@ -105,12 +105,12 @@ function checkedBefore({ entries, signatures }: Counts): string[] {
     : []
 }
 
-/** A single kind of error has its own meaning; several together, and all others, are damage. */
+/** A single kind of error has its own meaning, beside what turns owe each other; several together are damage, as all others. */
 function exitOf(findings: readonly Finding[], isEmpty: boolean): VerifyReport['exit'] {
-  const [only, ...more] = new Set(
-    findings.filter(({ severity }) => severity === 'error').map(({ code }) => code),
-  )
+  const errors = findings.filter(({ severity }) => severity === 'error').map(({ code }) => code)
+  const [only, ...more] = new Set(errors.filter((code) => errorExits.get(code) !== 1))
   if (only !== undefined) return (more.length === 0 ? errorExits.get(only) : undefined) ?? 5
+  if (errors.length > 0) return 1
   if (isEmpty) return 1
   return findings.some(({ code }) => pendingCodes.has(code)) ? 3 : 0
 }

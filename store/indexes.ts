@@ -17,8 +17,8 @@ export interface EntryRow {
   readonly seq: number
   readonly isNode: boolean
   /**
-   * What makes entries of a stream one node; those of one node have one body. In csag streams body and author, else
-   * the entry's own CID.
+   * What makes entries of a stream one node; those of one node have one body. In csag streams body and author, of turns
+   * body and parents, else the entry's own CID.
    */
   readonly node: string
 }

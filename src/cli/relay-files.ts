@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { RelayFile } from '../contracts/turns/validate.ts'
 import { HandoffError } from '../errors.ts'
-import type { RelayFiles } from '../relay/import.ts'
+import type { RelayFiles } from '../relay/files.ts'
 import { readInput } from './input.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
@@ -12,7 +12,7 @@ export const relayName = 'M8SHIFT.md'
 const archiveName = 'M8SHIFT.archive.md'
 const maxBytes = 32 * 1024 * 1024
 
-/** Returns a relay's file; what can't be read ends as upstream ends: with 1. */
+/** Returns a relay's file for a verb of upstream's; what can't be read ends as upstream ends: with 1. */
 export async function readRelayFile(io: Io, name: string): Promise<RelayFile> {
   const details = { path: name }
   const bytes = await readInput(io, name).catch((cause: unknown) => {
@@ -38,16 +38,29 @@ export async function readArchive(
   return found === undefined || found.size === 0 ? undefined : readRelayFile(io, beside)
 }
 
-/** Returns a relay's files: the archive that is named, else the one beside `M8SHIFT.md`, if any. */
+/**
+ * Returns a relay's files: the archive that is named, else the one beside `M8SHIFT.md`. Files without a byte are taken as
+ * such, and so is an archive that is not beside `M8SHIFT.md`: what stood in them is missing then.
+ */
 export async function readRelayFiles(
   io: Io,
   file: string,
   named: string | undefined,
 ): Promise<RelayFiles> {
-  const living = await readRelayFile(io, file)
+  const living = await readEvenEmpty(io, file)
+  if (named !== undefined) return { living, archive: await readEvenEmpty(io, named) }
   // beside another file the archive may be another's
-  const archive = await readArchive(io, file, named, path.basename(file) === relayName)
-  return { living, archive }
+  if (path.basename(file) !== relayName) return { living }
+  const beside = path.join(path.dirname(file), archiveName)
+  const found = await readArchive(io, file, undefined, true)
+  return { living, archive: found ?? { bytes: new Uint8Array(), name: beside } }
+}
+
+async function readEvenEmpty(io: Io, name: string): Promise<RelayFile> {
+  const found =
+    name === '-' ? undefined : await stat(path.resolve(io.cwd, name)).catch(() => undefined)
+  if (found?.isFile() === true && found.size === 0) return { bytes: new Uint8Array(), name }
+  return readRelayFile(io, name)
 }
 
 /** Returns the relay that --relay names. */

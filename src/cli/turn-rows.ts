@@ -21,7 +21,11 @@ export const turnVerb: VerbSpec = {
       ],
       example: 'hstore turn import M8SHIFT.md --relay demo',
       args: [['<file>', 'the relay, or - for stdin']],
-      options: [relay, ['--archive <file>', 'the archive (else the one beside M8SHIFT.md)']],
+      options: [
+        relay,
+        ['--archive <file>', 'the archive (else the one beside M8SHIFT.md)'],
+        ['--parent <cid...>', 'the heads that the first new turn joins, where there are several'],
+      ],
       load: async () => (await import('./verbs/turn-store.ts')).turnImport,
     },
     {
@@ -31,10 +35,10 @@ export const turnVerb: VerbSpec = {
       example: 'hstore turn export --relay demo > M8SHIFT.md',
       options: [
         relay,
-        ['--out <file>', 'write the relay here'],
-        ['--archive <file>', 'write the archive here'],
+        ['--out <file>', 'write the relay here, - for stdout'],
+        ['--archive <file>', 'write the archive here, - for stdout'],
       ],
-      load: async () => (await import('./verbs/turn-store.ts')).turnExport,
+      load: async () => (await import('./verbs/turn-export.ts')).turnExport,
     },
     {
       name: 'append',
@@ -44,11 +48,14 @@ export const turnVerb: VerbSpec = {
         'Model and effort come from M8SHIFT_AGENT_MODEL and M8SHIFT_AGENT_EFFORT, else from the LOCK block.',
       ],
       example: 'hstore turn append alpha --to beta --ask review --relay demo --file M8SHIFT.md',
-      args: [['<agent>', 'who writes, as the relay lists it']],
+      args: [
+        ['[agent]', 'who writes, as the relay lists it (else the name of the acting agent there)'],
+      ],
       options: [
         relay,
         ['--file <file>', 'the relay; turns in it that are new go into the store first'],
         ['--archive <file>', 'the archive (else the one beside M8SHIFT.md)'],
+        ['--parent <cid...>', 'the heads that the turn joins, where there are several'],
         ['--to <agent>', 'whom the turn is for'],
         ['--ask <text>', 'what is asked for'],
         ['--done <text>', 'what was done'],

@@ -68,12 +68,24 @@ export function familyOf(stream: string): string {
   return colon < 0 ? stream : stream.slice(0, colon)
 }
 
-/** Returns what makes entries one node: in a csag stream the author's document, elsewhere the entry itself. */
+/**
+ * Returns what makes entries one node: in a csag stream the author's document, of turns the same text behind the same
+ * entries of a stream, elsewhere the entry itself.
+ */
 export function nodeKey(entry: {
   readonly cid: string
   readonly kind: string
   readonly body: string
   readonly author: string
+  readonly parents: readonly string[]
+  readonly stream: string
 }): string {
-  return entry.kind === 'envelope' ? `${entry.body} ${entry.author}` : entry.cid
+  const { author, body, cid, kind, parents, stream } = entry
+  if (kind === 'envelope') return `${body} ${author}`
+  return kind === 'turn' ? [body, ...parents, stream].join(' ') : cid
+}
+
+/** Returns whether several entries of a kind may be one node. */
+export function mayBeRestated(kind: string): boolean {
+  return kind === 'envelope' || kind === 'turn'
 }

@@ -11,14 +11,16 @@ import type { EnvelopeFacts } from './body.ts'
 import type { BodyFacts, CertificateFacts, LoadedGraph } from './loaded.ts'
 import { isPassedOver } from './judge-standings.ts'
 import { cyclicNodes, nodesOf } from './nodes.ts'
+import { claimedTurns } from './turn-identity.ts'
 
 /** Returns where entries do not fit their bodies, their chains and their parents. */
 export function judgeEntries(graph: LoadedGraph, trust: Trust): Finding[] {
   const findings: Finding[] = []
+  const claimed = claimedTurns(graph, trust)
   for (const entry of graph.entries.values()) {
     if (graph.before.has(entry.cid) || isPassedOver(trust, entry)) continue
     findings.push(
-      ...judgeBody(graph, trust, entry),
+      ...(claimed.has(entry.cid) ? [] : judgeBody(graph, trust, entry)),
       ...judgeChain(graph, entry),
       ...judgeParents(graph, entry),
     )

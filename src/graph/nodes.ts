@@ -4,7 +4,7 @@ import type { CidText } from '../../store/cid-text.ts'
 
 /** Entries that are one node, and what they follow together. */
 export interface Node {
-  /** The entry that names the node: fewest shallow names, then least CID. */
+  /** The entry that names the node: fewest shallow names, no witness's where there is another, then least CID. */
   readonly entry: VerifiedEntry
   readonly entries: readonly VerifiedEntry[]
   /** Every parent that one of the entries links, each once. */
@@ -46,7 +46,11 @@ function nodeOf(group: VerifiedEntry[]): Node {
 
 /** Orders the entries of one node: the one that names it comes first. */
 export function byShallowThenCid(a: Entry, b: Entry): number {
-  return a.shallow.length - b.shallow.length || (a.cid < b.cid ? -1 : a.cid > b.cid ? 1 : 0)
+  return (
+    a.shallow.length - b.shallow.length ||
+    Number(a.witness) - Number(b.witness) ||
+    (a.cid < b.cid ? -1 : a.cid > b.cid ? 1 : 0)
+  )
 }
 
 /**

@@ -3,10 +3,11 @@ import { tipPrefix } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
-import { kindOf } from '../entry/kinds.ts'
+import { kindOf, nodeKey } from '../entry/kinds.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
+import { cidsIn } from './index-row.ts'
 import type { LoadedGraph } from './loaded.ts'
 
 /**
@@ -47,9 +48,25 @@ async function addNodesBefore(
   for (const cid of seen) {
     const entry = isBehind(cid) ? undefined : await findValid(context, stream, cid)
     if (entry === undefined) continue
-    if (kindOf(entry.kind).isNode) left.add(cid)
+    const isLeft = kindOf(entry.kind).isNode && !(await restates(context, entry, isBehind))
+    if (isLeft) left.add(cid)
     else for (const before of entry.prev) seen.add(before)
   }
+}
+
+/** A turn that is behind the head may be stated once more at any time: that moves no head. */
+async function restates(
+  context: Context,
+  entry: VerifiedEntry,
+  isBehind: (cid: CidText) => boolean,
+): Promise<boolean> {
+  if (entry.kind !== 'turn') return false
+  for (const cid of cidsIn(context, { index: 'bodies', body: entry.body })) {
+    if (cid === entry.cid || !isBehind(cid)) continue
+    const other = await findValid(context, entry.stream, cid)
+    if (other !== undefined && nodeKey(other) === nodeKey(entry)) return true
+  }
+  return false
 }
 
 /** What can't be read or has no standing is left out rightly; `verify --all` names it. */

@@ -2,7 +2,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import { checkArtifact } from '../../store/artifacts.ts'
 import type { Database } from '../../store/database.ts'
 import type { Entry } from '../entry/entry.ts'
-import { nodeKey } from '../entry/kinds.ts'
+import { mayBeRestated, nodeKey } from '../entry/kinds.ts'
 import { Collection } from './collect.ts'
 import type { LoadedGraph } from './loaded.ts'
 
@@ -97,7 +97,7 @@ async function linked(
   { isOfNode }: WalkOptions,
 ): Promise<CidText[]> {
   const links: CidText[] = [...entry.parents, ...entry.prev]
-  if (entry.kind !== 'envelope' || isOfNode === undefined) return links
+  if (!mayBeRestated(entry.kind) || isOfNode === undefined) return links
   const carriers = (db.readRow('bodies', entry.body) ?? []) as CidText[]
   if (carriers.length === 1 && carriers[0] === entry.cid) return links
   const key = nodeKey(entry)

@@ -3,19 +3,22 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
 import { appendTurn, claimPen } from '../contracts/turns/append.ts'
 import type { TurnDraft } from '../contracts/turns/draft.ts'
-import { refused } from '../contracts/turns/draft.ts'
+import { refused, withoutFinalLineFeeds } from '../contracts/turns/draft.ts'
+import { getLock } from '../contracts/turns/lock.ts'
 import { readRelay } from '../contracts/turns/markdown.ts'
 import { readTurn, valueOf } from '../contracts/turns/turn.ts'
+import type { RelayFile } from '../contracts/turns/validate.ts'
 import { writeDurably } from '../durable-file.ts'
 import { HandoffError } from '../errors.ts'
 import { equalBytes } from '../kernel/bytes.ts'
 import { readBounded } from '../kernel/files.ts'
-import { quoted } from '../kernel/shown.ts'
+import { bounded, quoted } from '../kernel/shown.ts'
 import { filesOf } from './export.ts'
-import type { RelayFiles } from './import.ts'
-import { importRelay, planImport } from './import.ts'
+import type { RelayFiles } from './files.ts'
+import { importRelay } from './import.ts'
+import { planImport } from './plan-import.ts'
 import type { RelayState } from './state.ts'
-import { assertSound, readState } from './state.ts'
+import { aheadOf, assertJoined, assertSound, readState } from './state.ts'
 import type { Author } from './write.ts'
 
 /** The relay's file that a turn is written into too, and what it holds. */
@@ -38,6 +41,8 @@ export interface AppendReport {
   readonly new: boolean
   /** How many turns of the file went into the store before it. */
   readonly imported: number
+  /** How many old ones are the author's own from now on. */
+  readonly claimed: number
   /** The file that has it; null where none was named. */
   readonly file: string | null
 }
@@ -47,28 +52,29 @@ export interface AppendReport {
  * without a file is written on as the store has it, the pen taken where M8Shift's `claim` would give it. Should the file
  * not be written after the entry was, the same call again writes it.
  *
- * @throws {HandoffError} `HSTORE_AUTHOR_MISMATCH` when the turn's agent is no name of the author; `HSTORE_TURN_REFUSED`,
- * `HSTORE_RELAY_INVALID` as M8Shift's `append` refuses; `HSTORE_INPUT_CHANGED` when the file changed meanwhile; what
- * `importRelay` and `exportRelay` throw.
+ * @param draft - Its `agent` may be empty or the author's id: the one name of the author that the relay lists is meant.
+ * @param parents - The heads that the turn is to join, where the relay has several.
+ * @throws {HandoffError} `HSTORE_AUTHOR_MISMATCH` when the turn's agent is no name of the author, or the relay lists none;
+ * `HSTORE_TURN_REFUSED`, `HSTORE_RELAY_INVALID` as M8Shift's `append` refuses; `HSTORE_INPUT_CHANGED` when the file changed
+ * meanwhile; what `importRelay` and `exportRelay` throw.
  */
 export async function appendToRelay(
   context: Context,
   relay: string,
-  draft: TurnDraft,
+  given: TurnDraft,
   author: Author,
   into?: AppendInto,
+  parents?: readonly string[],
 ): Promise<AppendReport> {
-  assertName(context, draft, author)
+  assertName(context, given, author)
   const state = await readState(context, relay)
   assertSound(state.chain)
-  const done = into && findDone(state, draft, into)
-  if (into !== undefined && done === undefined) planImport(relay, into.files, state) // else the new turn would be blamed
-  const before = into?.files ?? claimed(relay, state, draft.agent)
-  const { bytes, text, number } = done ?? appendTurn(before.living.bytes, draft, before.living.name)
-  assertRead(bytes, text)
-  const files = { living: { ...before.living, bytes }, archive: before.archive }
-  const report = await importRelay(context, relay, files, author)
-  if (into !== undefined) await writeInto(into, bytes)
+  assertJoined(relay, state, parents)
+  const { files, number, text, draft } = planTurn(context, relay, state, given, author, into)
+  assertRead(files.living.bytes, text)
+  const ahead = into === undefined ? 1 + aheadOf(state) : 0
+  const report = await importRelay(context, relay, files, author, { parents, ahead })
+  if (into !== undefined) await writeInto(into, files.living.bytes)
   return {
     relay,
     stream: report.stream,
@@ -78,16 +84,67 @@ export async function appendToRelay(
     to: draft.to,
     new: report.added > 0,
     imported: Math.max(0, report.added - 1),
+    claimed: report.claimed,
     file: into?.path ?? null,
   }
 }
 
+/** A turn that is to be written, and the files with it. */
+interface PlannedTurn {
+  readonly files: RelayFiles
+  readonly number: string
+  readonly text: string
+  readonly draft: TurnDraft
+}
+
+function planTurn(
+  context: Context,
+  relay: string,
+  state: RelayState,
+  given: TurnDraft,
+  author: Author,
+  into: AppendInto | undefined,
+): PlannedTurn {
+  if (into === undefined) {
+    const { living, archive } = heldFiles(relay, state)
+    const draft = { ...given, agent: nameIn(context, living, given.agent, author) }
+    const pen = claimPen(living.bytes, draft.agent, relay)
+    const { bytes, ...turn } = appendTurn(pen, draft, relay)
+    return { ...turn, draft, files: { living: { ...living, bytes }, archive } }
+  }
+  const { living, archive } = into.files
+  // a file that was emptied has no LOCK block to ask, and turns that are missing
+  if (living.bytes.length === 0) planImport(relay, into.files, state)
+  const draft = { ...given, agent: nameIn(context, living, given.agent, author) }
+  const done = findDone(state, draft, into)
+  if (done === undefined) planImport(relay, into.files, state) // else the new turn would be blamed
+  const { bytes, ...turn } = done ?? appendTurn(living.bytes, draft, living.name)
+  return { ...turn, draft, files: { living: { ...living, bytes }, archive } }
+}
+
 function assertName({ trust }: Context, { agent }: TurnDraft, author: Author): void {
-  if (trust.isNameOf(author.agent, agent)) return
+  if (agent === '' || trust.isNameOf(author.agent, agent)) return
   throw new HandoffError(
     'HSTORE_AUTHOR_MISMATCH',
     `${quoted(agent)} is no name of ${author.agent}: append the turn --as its agent`,
   )
+}
+
+/** Returns the name by which a relay lists the author, where none that a relay could list is given. */
+function nameIn(context: Context, living: RelayFile, given: string, author: Author): string {
+  const { roster, state } = getLock(readRelay(living.bytes), living.name)
+  if (given !== '' && (given !== author.agent || roster.includes(given))) return given
+  const names = roster.filter((name) => context.trust.isNameOf(author.agent, name))
+  const [only, ...others] = names
+  if (only === undefined) {
+    throw new HandoffError(
+      'HSTORE_AUTHOR_MISMATCH',
+      `${author.agent} has no name that the relay lists (${bounded(roster.join(', '))}): a root gives it one with hstore roster alias`,
+    )
+  }
+  const holding = names.find((name) => state.endsWith(`_${name.toUpperCase()}`))
+  if (others.length === 0 || holding !== undefined) return holding ?? only
+  throw refused(`${author.agent} is ${bounded(names.join(', '))} here: say which`)
 }
 
 /** Returns what an earlier call with the same draft put into the store and not into the file. */
@@ -100,7 +157,11 @@ function findDone(
   const at = last && valueOf(readTurn(last.turn), 'at')
   if (state.note === undefined || at === undefined || last?.entry.witness !== false)
     return undefined
-  const held = filesOf(state.note, state.chain).living
+  const { chain, note, places } = state
+  const held = filesOf(
+    note,
+    places.map((place) => chain[place]!),
+  ).living
   if (equalBytes(held, living.bytes)) return undefined
   try {
     const again = appendTurn(living.bytes, { ...draft, at }, living.name)
@@ -111,18 +172,29 @@ function findDone(
   }
 }
 
-function claimed(relay: string, { note, chain }: RelayState, agent: string): RelayFiles {
+/** Returns a relay's files as the store has them, with turns that no file has had at the end. */
+function heldFiles(relay: string, { chain, note, places }: RelayState): RelayFiles {
   if (note === undefined) {
     throw new HandoffError(
       'HSTORE_REF_NOT_FOUND',
       `${quoted(relay)}: no relay of that name is in the store; name its file with --file`,
     )
   }
-  const { living, archive } = filesOf(note, chain)
+  const { living, archive } = filesOf(
+    note,
+    places.map((place) => chain[place]!),
+  )
+  const noted = new Set(places)
+  const rest = chain.filter((_, place) => !noted.has(place)).map(({ turn }) => turn.text)
   return {
-    living: { bytes: claimPen(living, agent, relay), name: relay },
+    living: { bytes: rest.length === 0 ? living : withTurns(living, rest), name: relay },
     archive: archive && { bytes: archive, name: relay },
   }
+}
+
+function withTurns(living: Uint8Array, texts: readonly string[]): Uint8Array {
+  const before = withoutFinalLineFeeds(readRelay(living).text)
+  return new TextEncoder().encode(`${[before, ...texts].join('\n\n')}\n`)
 }
 
 /** A turn that something before it swallows is none. */

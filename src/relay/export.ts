@@ -4,8 +4,9 @@ import type { RelayNote } from '../contracts/turns/relay-body.ts'
 import { fileOfParts } from '../contracts/turns/relay-parts.ts'
 import { HandoffError } from '../errors.ts'
 import { quoted } from '../kernel/shown.ts'
-import type { ChainedTurn } from './state.ts'
-import { assertSound, findNote, readChain, streamOf } from './state.ts'
+import type { ChainedTurn } from './line.ts'
+import { readLine } from './line.ts'
+import { assertSound, findNote, streamOf } from './state.ts'
 
 /** A relay's files, as they were at the last import. */
 export interface ExportedRelay {
@@ -19,12 +20,12 @@ export interface ExportedRelay {
 /**
  * Returns a relay's files, byte for byte.
  *
- * @throws {HandoffError} `HSTORE_REF_NOT_FOUND` for a relay that the store does not hold; what `readChain` throws.
+ * @throws {HandoffError} `HSTORE_REF_NOT_FOUND` for a relay that the store does not hold; what `readLine` throws.
  */
 export async function exportRelay(context: Context, relay: string): Promise<ExportedRelay> {
   const note = await findNote(context, streamOf(relay))
   if (note === undefined) throw unknownRelay(relay)
-  const chain = await readChain(context, note.head)
+  const { turns: chain } = await readLine(context, note.head === undefined ? [] : [note.head])
   assertSound(chain)
   if (chain.length !== note.turns) {
     const message = `${note.cid} is no entry of a relay: it counts ${note.turns} turns, there are ${chain.length}`
@@ -33,7 +34,11 @@ export async function exportRelay(context: Context, relay: string): Promise<Expo
   return { cid: note.cid, ...filesOf(note, chain) }
 }
 
-/** Returns the files that a note is on, byte for byte. */
+/**
+ * Returns the files that a note is on, byte for byte.
+ *
+ * @param chain - The turns that the note counts, in its order.
+ */
 export function filesOf(
   note: RelayNote,
   chain: readonly ChainedTurn[],

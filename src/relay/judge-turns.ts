@@ -1,28 +1,22 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { isCidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
+import { compareDecimals, decimalOf } from '../contracts/turns/text.ts'
 import type { TurnFacts } from '../contracts/turns/turn-facts.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
 import type { Finding } from '../rules/rule.ts'
 import { turnRules } from '../rules/turn-rules.ts'
+import { agentNames } from './agent-names.ts'
+import { turnsOfGraph } from './graph-turns.ts'
+import type { JudgedTurn } from './judged-turn.ts'
 import type { NameFinder } from './named-things.ts'
 import { makeNameFinder } from './named-things.ts'
-
-/** A turn in a chain, as the rules see it. */
-export interface JudgedTurn {
-  readonly parents: readonly CidText[]
-  readonly facts: TurnFacts
-}
+import { openRequests } from './open-requests.ts'
 
 /** Returns where the turns of a loaded graph break the rules over a relay's graph. */
 export function judgeRelays(context: Context, graph: LoadedGraph): Promise<Finding[]> {
-  const turns = new Map<CidText, JudgedTurn>()
-  for (const { cid, body, kind, parents } of graph.entries.values()) {
-    const found = kind === 'turn' ? graph.bodies.get(body) : undefined
-    if (found?.kind === 'turn') turns.set(cid, { parents, facts: found.facts })
-  }
-  return judgeTurns(context, turns)
+  return judgeTurns(context, turnsOfGraph(graph, context.trust))
 }
 
 /**
@@ -31,15 +25,17 @@ export function judgeRelays(context: Context, graph: LoadedGraph): Promise<Findi
  */
 export async function judgeTurns(
   context: Context,
-  turns: ReadonlyMap<CidText, JudgedTurn>,
+  turns: readonly JudgedTurn[],
 ): Promise<Finding[]> {
   const isThere = makeNameFinder(context)
-  const askedBefore = reviewersAsked(turns)
+  const agentOf = agentNames(context.trust.roster)
+  const open = openRequests(turns, agentOf)
   const findings: Finding[] = []
-  for (const [cid, { facts, parents }] of turns) {
-    const before = parents[0] === undefined ? undefined : turns.get(parents[0])?.facts
+  for (const [i, { cid, facts, behind }] of turns.entries()) {
+    const before = behind.map((place) => turns[place]!.facts)
     const faults = [
-      ...faultsOf(facts, before, askedBefore.get(cid)),
+      ...answerFaults(facts, open[i]?.get(agentOf(facts.agent))),
+      ...orderFaults(facts, before, agentOf),
       ...(await absentNames(facts, isThere)),
     ]
     const who = `turn ${bounded(facts.number)} of ${bounded(facts.agent)}`
@@ -50,21 +46,35 @@ export async function judgeTurns(
 
 type Fault = readonly [code: string, why: string]
 
-function faultsOf(
-  facts: TurnFacts,
-  before: TurnFacts | undefined,
-  asked: ReadonlySet<string> | undefined,
-): Fault[] {
+function answerFaults(facts: TurnFacts, open: number | undefined): Fault[] {
   const faults: Fault[] = []
-  if (facts.relation === 'review_result' && asked?.has(facts.agent) === false) {
-    faults.push(['HS4315', 'is a review_result, and no review_request to its agent is before it'])
+  if (facts.relation === 'review_result' && open === 0) {
+    faults.push(['HS4315', 'is a review_result, and no review_request to its agent is open'])
   }
   if (facts.isBareWaiver) faults.push(['HS4316', 'waives for a reason without a letter or digit'])
-  if (before !== undefined && isOutOfTurn(before, facts)) {
-    const why = `follows turn ${bounded(before.number)}, which is to ${quoted(before.to)}`
-    faults.push(['HS4318', why])
-  }
   return faults
+}
+
+/** A turn that joins others follows each of them. */
+function orderFaults(
+  facts: TurnFacts,
+  before: readonly TurnFacts[],
+  agentOf: (name: string) => string,
+): Fault[] {
+  const [first] = before
+  if (first === undefined || !before.every((one) => isOutOfTurn(one, facts, agentOf))) return []
+  return [['HS4318', `follows turn ${bounded(first.number)}, which is to ${quoted(first.to)}`]]
+}
+
+/** A turn whose number is not above that of the one before is of another session, or of an archive that came late. */
+function isOutOfTurn(
+  before: TurnFacts,
+  { agent, number }: TurnFacts,
+  agentOf: (name: string) => string,
+): boolean {
+  if (before.to === '' || before.to === 'none') return false
+  if (compareDecimals(decimalOf(number), decimalOf(before.number)) <= 0) return false
+  return agentOf(before.to) !== agentOf(agent)
 }
 
 async function absentNames(facts: TurnFacts, isThere: NameFinder): Promise<Fault[]> {
@@ -80,44 +90,6 @@ async function absentNames(facts: TurnFacts, isThere: NameFinder): Promise<Fault
 function lacking(name: string, { workspace }: TurnFacts): string {
   if (isCidText(name)) return 'which is not in the store'
   return `which no head of the workspace ${quoted(workspace)} has`
-}
-
-/** The relay's own turn 0 is to nobody and by no agent. */
-function isOutOfTurn(before: TurnFacts, { agent, number }: TurnFacts): boolean {
-  return number !== '0' && before.to !== '' && before.to !== 'none' && before.to !== agent
-}
-
-/** Returns, for each turn all of whose ancestors are there, whom review_requests before it are to. */
-function reviewersAsked(
-  turns: ReadonlyMap<CidText, JudgedTurn>,
-): ReadonlyMap<CidText, ReadonlySet<string>> {
-  const asked = new Map<CidText, ReadonlySet<string> | undefined>()
-  for (const start of turns.keys()) {
-    const waiting: CidText[] = []
-    let at: CidText | undefined = start
-    while (at !== undefined && turns.has(at) && !asked.has(at)) {
-      waiting.push(at)
-      at = turns.get(at)!.parents[0]
-    }
-    for (const cid of waiting.toReversed()) asked.set(cid, askedBy(turns, asked, cid))
-  }
-  return asked as ReadonlyMap<CidText, ReadonlySet<string>>
-}
-
-const nobody: ReadonlySet<string> = new Set()
-
-function askedBy(
-  turns: ReadonlyMap<CidText, JudgedTurn>,
-  asked: ReadonlyMap<CidText, ReadonlySet<string> | undefined>,
-  cid: CidText,
-): ReadonlySet<string> | undefined {
-  const [parent] = turns.get(cid)!.parents
-  if (parent === undefined) return nobody
-  const before = asked.get(parent)
-  const facts = turns.get(parent)?.facts
-  if (before === undefined || facts === undefined) return undefined
-  const isNew = facts.relation === 'review_request' && !before.has(facts.to)
-  return isNew ? new Set([...before, facts.to]) : before
 }
 
 function findingOf(code: string, message: string, cid: CidText): Finding {

@@ -1,6 +1,7 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { readTurn } from '../contracts/turns/turn.ts'
-import { runsOf } from '../contracts/turns/relay-body.ts'
+import { filePlaces } from './file-places.ts'
+import type { ChainedTurn } from './line.ts'
 import type { RelayState } from './state.ts'
 
 /** A turn of a relay as a list shows it. */
@@ -26,31 +27,30 @@ export interface LoggedTurn {
   readonly file: 'archive' | 'relay'
 }
 
-/** Returns the turns of a relay, the last first. */
-export function logTurns({ chain, note }: RelayState): readonly LoggedTurn[] {
-  const archived = new Set(
-    runsOf(note?.archive ?? []).flatMap(({ first, count }) =>
-      Array.from({ length: count }, (_, i) => first + i),
-    ),
-  )
-  return chain
-    .map(({ entry, turn, fault }, place): LoggedTurn => {
-      const values = new Map(readTurn(turn).fields.map(({ key, value }) => [key, value]))
-      const valueOf = (key: string): string => values.get(key) ?? ''
-      return {
-        cid: entry.cid,
-        number: turn.number,
-        agent: turn.agent,
-        to: valueOf('to'),
-        ask: valueOf('ask'),
-        at: valueOf('at'),
-        relation: valueOf('relation'),
-        decision: valueOf('decision'),
-        author: entry.author,
-        witness: entry.witness,
-        ...(fault === undefined ? {} : { problem: fault }),
-        file: archived.has(place) ? 'archive' : 'relay',
-      }
-    })
-    .toReversed()
+/** Returns the turns of a relay as its files have them, the last first. */
+export function logTurns(state: RelayState): readonly LoggedTurn[] {
+  const { chain } = state
+  const { archive, living } = filePlaces(state)
+  const of = (places: readonly number[], file: LoggedTurn['file']): LoggedTurn[] =>
+    places.map((place) => logged(chain[place]!, file))
+  return [...of(archive, 'archive'), ...of(living, 'relay')].toReversed()
+}
+
+function logged({ entry, turn, fault }: ChainedTurn, file: LoggedTurn['file']): LoggedTurn {
+  const values = new Map(readTurn(turn).fields.map(({ key, value }) => [key, value]))
+  const valueOf = (key: string): string => values.get(key) ?? ''
+  return {
+    cid: entry.cid,
+    number: turn.number,
+    agent: turn.agent,
+    to: valueOf('to'),
+    ask: valueOf('ask'),
+    at: valueOf('at'),
+    relation: valueOf('relation'),
+    decision: valueOf('decision'),
+    author: entry.author,
+    witness: entry.witness,
+    ...(fault === undefined ? {} : { problem: fault }),
+    file,
+  }
 }

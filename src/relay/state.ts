@@ -5,21 +5,12 @@ import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { RelayNote } from '../contracts/turns/relay-body.ts'
 import { findRelayNote } from '../contracts/turns/relay-body.ts'
-import { findTurn } from '../contracts/turns/turn-body.ts'
-import type { Turn } from '../contracts/turns/turn.ts'
-import type { VerifiedEntry } from '../entry/entry.ts'
 import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
 import { headsOf } from '../graph/ref.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
-
-/** A turn in the graph. */
-export interface ChainedTurn {
-  readonly entry: VerifiedEntry
-  readonly turn: Turn
-  /** Why the entry may not say this; undefined where it may. */
-  readonly fault: string | undefined
-}
+import type { ChainedTurn, Line } from './line.ts'
+import { broken, readLine } from './line.ts'
 
 /** What a relay's files were, and the entry that says so. */
 export interface StatedNote extends RelayNote {
@@ -27,15 +18,17 @@ export interface StatedNote extends RelayNote {
 }
 
 /** How a relay stands in the store. */
-export interface RelayState {
+export interface RelayState extends Pick<Line, 'isForked'> {
   readonly stream: string
+  /** What the next turn follows. */
+  readonly heads: readonly CidText[]
   /** First turn first. */
   readonly chain: readonly ChainedTurn[]
   /** The latest; undefined for a relay that the store does not know. */
   readonly note: StatedNote | undefined
+  /** Where in the chain the turns are that the note counts, in its order. */
+  readonly places: readonly number[]
 }
-
-const atOnce = 256
 
 /** Returns the stream of a relay; throws `HSTORE_USAGE` for a name that can't name one. */
 export function streamOf(relay: string): string {
@@ -46,35 +39,69 @@ export function streamOf(relay: string): string {
 }
 
 /**
- * Returns how a relay stands: its turns down from the one head, and the latest note.
+ * Returns how a relay stands: its turns down from its heads, and the latest note.
  *
- * @throws {HandoffError} `HSTORE_HEADS_MOVED` when the relay has several heads, or its note is on other turns; `HSTORE_ENTRY_INVALID` where its turns
- * form no chain.
+ * @throws {HandoffError} `HSTORE_HEADS_MOVED` when its note is on other turns; `HSTORE_ENTRY_INVALID` for an entry that is no turn.
  */
 export async function readState(context: Context, relay: string): Promise<RelayState> {
   const stream = streamOf(relay)
-  const heads = await headsOf(context, stream)
-  const [head] = heads
-  if (heads.length > 1) {
-    const cids = heads.map(({ cid }) => cid)
-    throw new HandoffError(
-      'HSTORE_HEADS_MOVED',
-      `the relay ${quoted(relay)} has ${heads.length} heads (${cids.join(', ')}): nothing is added until one follows the others`,
-      { details: { heads: cids } },
-    )
-  }
+  const heads = (await headsOf(context, stream)).map(({ cid }) => cid)
   const note = await findNote(context, stream)
-  const chain = await readChain(context, head?.cid)
-  assertPlaces(note, chain)
-  return { stream, chain, note }
+  const line = await readLine(context, heads)
+  const places = await placesOf(context, note, line)
+  return { stream, heads, chain: line.turns, isForked: line.isForked, note, places }
 }
 
-function assertPlaces(note: StatedNote | undefined, chain: RelayState['chain']): void {
-  if (note === undefined || chain[note.turns - 1]?.entry.cid === note.head) return
+async function placesOf(
+  context: Context,
+  note: StatedNote | undefined,
+  { turns: chain, isForked }: Line,
+): Promise<readonly number[]> {
+  if (note?.head === undefined) return []
+  const isStraight =
+    !isForked && chain.every(({ entry }, i) => entry.parents.length === Math.min(i, 1))
+  const noted = isStraight
+    ? chain.slice(0, note.turns)
+    : (await readLine(context, [note.head])).turns
+  const known = new Map(chain.flatMap(({ stated }, i) => [...stated].map((cid) => [cid, i])))
+  const places = noted.map(({ entry }) => known.get(entry.cid) ?? -1)
+  const isOnThem = noted.length === note.turns && noted.at(-1)?.stated.has(note.head) === true
+  if (isOnThem && !places.includes(-1)) return places
   throw new HandoffError(
     'HSTORE_HEADS_MOVED',
     `the note ${note.cid} is on other turns than those of the relay's head: the relay is not read further`,
     { details: { cid: note.cid } },
+  )
+}
+
+/** Returns how many of the last turns are in the store alone: a note says so, or none has placed them in a file. */
+export function aheadOf({ chain, note, places }: RelayState): number {
+  return (note?.ahead ?? 0) + chain.length - places.length
+}
+
+/**
+ * Throws where the turns of a relay part, unless the call names the heads that the next turn is to join: nobody's file
+ * decides alone that two turns follow each other.
+ *
+ * @param parents - Heads, by their entries; each once.
+ * @throws {HandoffError} `HSTORE_HEADS_MOVED` where it is forked; `HSTORE_PARENT_UNKNOWN` for one that is no head.
+ */
+export function assertJoined(
+  relay: string,
+  { heads, isForked }: Pick<RelayState, 'heads' | 'isForked'>,
+  parents: readonly string[] | undefined,
+): void {
+  const stranger = parents?.find((cid) => !heads.includes(cid as CidText))
+  if (stranger !== undefined) {
+    const message = `${quoted(stranger)} is no head of the relay ${quoted(relay)}: hstore heads lists them`
+    throw new HandoffError('HSTORE_PARENT_UNKNOWN', message, { details: { parent: stranger } })
+  }
+  if (!isForked || heads.every((cid) => parents?.includes(cid))) return
+  const named = heads.join(' ')
+  throw new HandoffError(
+    'HSTORE_HEADS_MOVED',
+    `the relay ${quoted(relay)} has ${heads.length} heads: nothing is added until a turn follows all of them; --parent ${named} makes the next one do so`,
+    { details: { heads } },
   )
 }
 
@@ -112,40 +139,6 @@ async function noteBehind(
   return undefined
 }
 
-/** Returns the turns down from a head, first turn first; throws `HSTORE_ENTRY_INVALID` where they form no chain. */
-export async function readChain(
-  context: Context,
-  head: CidText | undefined,
-): Promise<readonly ChainedTurn[]> {
-  const entries: VerifiedEntry[] = []
-  for (let cid = head; cid !== undefined; cid = entries.at(-1)?.parents[0]) {
-    const entry = await getEntry(context, cid)
-    if (entry.kind !== 'turn') throw broken(cid, 'it is no turn')
-    if (entry.parents.length > 1) throw broken(cid, 'it follows two turns')
-    entries.push(entry)
-  }
-  entries.reverse()
-  const chain: ChainedTurn[] = []
-  for (let at = 0; at < entries.length; at += atOnce) {
-    const part = entries.slice(at, at + atOnce)
-    const bodies = await Promise.all(part.map(({ body }) => context.db.get(body)))
-    for (const [i, entry] of part.entries()) {
-      const turn = findTurn(decodeForm(bodies[i]!).form)
-      if (turn === undefined) throw broken(entry.cid, 'its body is no turn')
-      chain.push({ entry, turn, fault: faultOf(context, entry, turn) })
-    }
-  }
-  return chain
-}
-
-/** Whoever signs for an agent has to be it, or to vouch for the bytes alone. */
-function faultOf({ trust }: Context, entry: VerifiedEntry, turn: Turn): string | undefined {
-  const { standing, why } = trust.standingOf(entry)
-  if (standing !== 'valid') return why
-  if (entry.witness || trust.isNameOf(entry.author, turn.agent)) return undefined
-  return `${bounded(turn.agent)} is no name of its author ${bounded(entry.author)}`
-}
-
 /**
  * Throws where a turn is not what it says it is: nothing is built on it, and no file held against it.
  *
@@ -161,10 +154,4 @@ export function assertSound(chain: RelayState['chain']): void {
       { details: { cid: entry.cid } },
     )
   }
-}
-
-function broken(cid: CidText, why: string): HandoffError {
-  return new HandoffError('HSTORE_ENTRY_INVALID', `${cid} is no entry of a relay: ${why}`, {
-    details: { cid },
-  })
 }

@@ -1,10 +1,17 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
+import { isCidText } from '../../store/cid-text.ts'
+import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
 import type { TurnContent } from '../contracts/turns/turn.ts'
 import { readTurn, valueOf } from '../contracts/turns/turn.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
-import type { ChainedTurn } from './state.ts'
-import { readChain } from './state.ts'
+import { agentNames } from './agent-names.ts'
+import { filePlaces } from './file-places.ts'
+import type { ChainedTurn } from './line.ts'
+import { readLine } from './line.ts'
+import type { NameFinder } from './named-things.ts'
+import { makeNameFinder } from './named-things.ts'
+import { findNote } from './state.ts'
 
 /** A turn as a resume tells of it. */
 export interface ToldTurn {
@@ -45,9 +52,10 @@ interface ReadTurn extends ChainedTurn {
 }
 
 /**
- * Returns where a relay stands for an agent, down from a turn; undefined for an entry that is none.
+ * Returns where a relay stands for an agent, down from a turn; undefined for an entry that is none. Where the latest note
+ * is on that turn, its files say which turn is the last.
  *
- * @throws {HandoffError} what `readChain` throws.
+ * @throws {HandoffError} what `readLine` throws.
  */
 export async function relaySteps(
   context: Context,
@@ -55,16 +63,28 @@ export async function relaySteps(
   agent: string,
 ): Promise<RelaySteps | undefined> {
   if (entry?.kind !== 'turn') return undefined
-  const chain = (await readChain(context, entry.cid)).map((one): ReadTurn => ({
-    ...one,
-    content: readTurn(one.turn),
-  }))
+  const line = await inFileOrder(context, entry)
+  const turns = line.map((one): ReadTurn => ({ ...one, content: readTurn(one.turn) }))
   const isOurs = (name: string): boolean => context.trust.isNameOf(agent, name)
   return {
-    head: told(chain.at(-1)!),
-    ask: lastAsk(chain, isOurs) ?? null,
-    evidence: evidenceWanted(chain),
+    head: told(turns.at(-1)!),
+    ask: lastAsk(turns, isOurs) ?? null,
+    evidence: await evidenceWanted(context, turns),
   }
+}
+
+/** An archive that came after the relay has turns which are older than those before them in the line. */
+async function inFileOrder(
+  context: Context,
+  { cid, stream }: VerifiedEntry,
+): Promise<readonly ChainedTurn[]> {
+  const { turns: chain } = await readLine(context, [cid])
+  const note = await findNote(context, stream)
+  const head = note?.head
+  if (head === undefined || chain.at(-1)?.stated.has(head) !== true) return chain
+  if (note?.turns !== chain.length) return chain
+  const { archive, living } = filePlaces({ chain, note, places: [...chain.keys()] })
+  return [...archive, ...living].map((place) => chain[place]!)
 }
 
 function told({ entry, turn, content }: ReadTurn): ToldTurn {
@@ -90,18 +110,43 @@ function lastAsk(chain: readonly ReadTurn[], isOurs: (name: string) => boolean):
   }
 }
 
-function evidenceWanted(chain: readonly ReadTurn[]): EvidenceWanted[] {
-  const open = new Map<string, EvidenceWanted[]>()
+/**
+ * A review_result answers the first review_request to its agent that none has answered, else the first that still lacks
+ * evidence. With evidence that is there it brings what was required; an answer without brings nothing.
+ */
+async function evidenceWanted(
+  context: Context,
+  chain: readonly ReadTurn[],
+): Promise<EvidenceWanted[]> {
+  const agentOf = agentNames(context.trust.roster)
+  const isThere = makeNameFinder(context)
+  const open: { readonly wanted: EvidenceWanted; isAnswered: boolean }[] = []
   for (const one of chain) {
     const { content, turn } = one
     const relation = textOf(content, 'relation')
-    if (relation === 'review_result' && textOf(content, 'evidence') !== '') open.delete(turn.agent)
     const requires = textOf(content, 'requires')
-    if (relation !== 'review_request' || requires === '') continue
-    const wanted = { ...told(one), requires, expected_output: textOf(content, 'expected_output') }
-    const of = open.get(wanted.to)
-    if (of === undefined) open.set(wanted.to, [wanted])
-    else of.push(wanted)
+    if (relation === 'review_result') {
+      const own = open.filter(({ wanted }) => agentOf(wanted.to) === agentOf(turn.agent))
+      const answered = own.find(({ isAnswered }) => !isAnswered) ?? own[0]
+      if (answered === undefined) continue
+      answered.isAnswered = true
+      if (await bringsEvidence(one, isThere)) open.splice(open.indexOf(answered), 1)
+    } else if (relation === 'review_request' && requires !== '') {
+      const expected_output = textOf(content, 'expected_output')
+      open.push({ wanted: { ...told(one), requires, expected_output }, isAnswered: false })
+    }
   }
-  return [...open.values()].flat()
+  return open.map(({ wanted }) => wanted)
+}
+
+/** Evidence says something, and what it names by CID, or by id in a workspace, is there. */
+async function bringsEvidence({ content, turn }: ReadTurn, isThere: NameFinder): Promise<boolean> {
+  const evidence = textOf(content, 'evidence')
+  if (!/[\p{L}\p{Nd}]/u.test(evidence)) return false
+  const { evidenceNamed, workspace } = factsOfTurn(turn)
+  for (const name of evidenceNamed) {
+    if (!isCidText(name) && workspace === '') continue
+    if (!(await isThere(name, workspace))) return false
+  }
+  return true
 }

@@ -9,7 +9,8 @@ import type { AppendInto, AppendReport } from './append.ts'
 import { appendToRelay } from './append.ts'
 import type { ExportedRelay } from './export.ts'
 import { exportRelay, filesOf, unknownRelay } from './export.ts'
-import type { ImportReport, RelayFiles } from './import.ts'
+import type { RelayFiles } from './files.ts'
+import type { ImportReport } from './import.ts'
 import { importRelay } from './import.ts'
 import { judgeTurns } from './judge-turns.ts'
 import type { LoggedTurn } from './log.ts'
@@ -33,30 +34,41 @@ export class Turns {
   }
 
   /** Takes a relay's files in as what is called `relay` in the store; throws what `importRelay` throws. */
-  async import(relay: string, files: RelayFiles): Promise<ImportReport> {
+  async import(
+    relay: string,
+    files: RelayFiles,
+    parents?: readonly string[],
+  ): Promise<ImportReport> {
     assertArgument('relay', relay, 'string')
     assertArgument('files', files, 'object')
+    if (parents !== undefined) assertArgument('parents', parents, 'object')
     const given = copyOf(files)
     return this.#inTurn(async () => {
       const { context, ...author } = await this.#find()
-      return importRelay(context, relay, given, author)
+      return importRelay(context, relay, given, author, { parents })
     })
   }
 
   /** Appends a turn to a relay, and to its file where one is named; throws what `appendToRelay` throws. */
-  async append(relay: string, draft: TurnDraft, into?: AppendInto): Promise<AppendReport> {
+  async append(
+    relay: string,
+    draft: TurnDraft,
+    into?: AppendInto,
+    parents?: readonly string[],
+  ): Promise<AppendReport> {
     assertArgument('relay', relay, 'string')
     assertArgument('draft', draft, 'object')
     for (const key of ['agent', 'to', 'at'] as const) {
       assertArgument(`draft.${key}`, draft[key], 'string')
     }
+    if (parents !== undefined) assertArgument('parents', parents, 'object')
     if (into !== undefined) assertArgument('into', into, 'object')
     if (into !== undefined) assertArgument('into.path', into.path, 'string')
     if (into !== undefined) assertArgument('into.files', into.files, 'object')
     const given = into && { path: into.path, files: copyOf(into.files) }
     return this.#inTurn(async () => {
       const { context, ...author } = await this.#find()
-      return appendToRelay(context, relay, draft, author, given)
+      return appendToRelay(context, relay, draft, author, given, parents)
     })
   }
 
@@ -78,20 +90,22 @@ export class Turns {
    * @param all - Judge the archive too.
    */
   async validate(relay: string, rules: TurnRules = {}, all = false): Promise<TurnReport> {
-    const { chain, note } = await this.#known(relay)
+    const { chain, note, places } = await this.#known(relay)
     assertSound(chain)
-    const { living, archive } = filesOf(note, chain)
+    const { living, archive } = filesOf(
+      note,
+      places.map((place) => chain[place]!),
+    )
     const report = validateTurns(
       { bytes: living, name: relay },
       archive === undefined || !all ? undefined : { bytes: archive, name: relay },
       rules,
     )
-    const turns = new Map(
-      chain.map(({ entry: { cid, parents }, turn }) => [
-        cid,
-        { parents, facts: factsOfTurn(turn) },
-      ]),
-    )
+    const turns = chain.map(({ behind, entry, turn }) => ({
+      cid: entry.cid,
+      behind,
+      facts: factsOfTurn(turn),
+    }))
     const more = await judgeTurns(await this.#open(), turns)
     return { ...report, advisories: [...report.advisories, ...more] }
   }

@@ -17,24 +17,34 @@ import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { rowOf } from '../entry/row.ts'
 import { seal } from '../entry/seal.ts'
 import { HandoffError } from '../errors.ts'
-import { bounded } from '../kernel/shown.ts'
 import { assertRight, chainAfter } from '../put/append.ts'
 import { entriesIn, Unread } from '../put/plan.ts'
 
 /** What goes into a relay's stream together. */
 export interface RelayChange {
   readonly stream: string
-  /** The entry of the turn that the first new one follows. */
-  readonly after: CidText | undefined
-  readonly turns: readonly Turn[]
-  /** The note on all of it; its head is filled in. */
-  readonly note: Omit<RelayNote, 'head'>
+  /** Witness entries of the author's own turns, which it states as its own from now on. */
+  readonly claims: readonly Entry[]
+  /** The entries of turns that the first new one follows. */
+  readonly after: readonly CidText[]
+  readonly turns: readonly NamedTurn[]
+  /** The note on all of it, its head the last turn's unless there is a new one; undefined where the one of before says it. */
+  readonly note: RelayNote | undefined
+  /** Returns where most of what the note keeps stands, for messages. */
+  readonly whereLoose: () => string
+}
+
+/** A turn and where it stands, for messages. */
+export interface NamedTurn {
+  readonly turn: Turn
+  readonly where: string
 }
 
 /** What a change made. */
 export interface WrittenRelay {
+  readonly claims: readonly VerifiedEntry[]
   readonly turns: readonly VerifiedEntry[]
-  readonly note: VerifiedEntry
+  readonly note: VerifiedEntry | undefined
 }
 
 /** Who acts. */
@@ -44,50 +54,58 @@ export interface Author {
 }
 
 /**
- * Writes new turns, each an entry behind the one before, and the note on the files, all in one batch; synced to disk
- * when it returns. A turn whose agent is no name of the author is a witness entry.
+ * Writes claims, new turns, each an entry behind the one before, and the note on the files, all in one batch; synced to
+ * disk when it returns. A turn whose agent is no name of the author is a witness entry.
  *
  * @throws {HandoffError} `HSTORE_SIGNER_UNKNOWN` without a right; `HSTORE_INPUT_TOO_LARGE` where a turn, or what stands
  * between them, is more than a block holds.
  */
 export async function writeRelay(
   context: Context,
-  { stream, after, turns, note }: RelayChange,
+  { stream, claims, after, turns, note, whereLoose }: RelayChange,
   { agent, signer }: Author,
 ): Promise<WrittenRelay> {
   for (const kind of ['turn', 'relay'])
     assertRight(context, { author: agent, kind, stream }, signer)
-  const bodies = turns.map((turn) => blockOf(turnForm(turn), `turn ${bounded(turn.number)}`))
+  const bodies = turns.map(({ turn, where }) => blockOf(turnForm(turn), () => where))
   const batch = await openBatch(context, stream, { agent, signer })
+  const claimed = claims.map(({ body, parents }) =>
+    batch.add({ kind: 'turn', body, parents, refs: [], witness: false }),
+  )
   const made: VerifiedEntry[] = []
   for (const [i, body] of bodies.entries()) {
-    const parent = made.at(-1)?.cid ?? after
-    const witness = !context.trust.isNameOf(agent, turns[i]!.agent)
-    const parents = parent === undefined ? [] : [parent]
-    made.push(batch.add({ kind: 'turn', body, parents, refs: [], witness }))
+    const witness = !context.trust.isNameOf(agent, turns[i]!.turn.agent)
+    const last = made.at(-1)
+    const parents = last === undefined ? [...after].sort() : [last.cid]
+    made.push(batch.add({ kind: 'turn', body: body.cid, parents, refs: [], witness }, body))
   }
-  const head = made.at(-1)?.cid ?? after
-  const body = blockOf(relayForm({ ...note, head }), 'what stands between the turns')
-  const refs = head === undefined ? [] : [head]
-  const noted = batch.add({ kind: 'relay', body, parents: [], refs, witness: false })
+  const head = made.at(-1)?.cid ?? note?.head
+  const noted = note && addNote(batch, { ...note, head }, whereLoose)
   await batch.commit()
-  return { turns: made, note: noted }
+  return { claims: claimed, turns: made, note: noted }
 }
 
-function blockOf(form: JsonForm, what: string): Block {
+function addNote(batch: Batch, note: RelayNote, whereLoose: () => string): VerifiedEntry {
+  const body = blockOf(relayForm(note), () => `${whereLoose()}: what stands in no turn`)
+  const refs = note.head === undefined ? [] : [note.head]
+  return batch.add({ kind: 'relay', body: body.cid, parents: [], refs, witness: false }, body)
+}
+
+function blockOf(form: JsonForm, what: () => string): Block {
   try {
     return HashedBlock.of(encodeForm(form), 'dag-json')
   } catch (cause) {
     if (!(cause instanceof StoreError) || cause.details['reason'] !== 'too-large') throw cause
-    const message = `${what} is more than the 2 MiB that a block holds: nothing was written`
+    const message = `${what()} is more than the 2 MiB that a block holds: nothing was written`
     throw new HandoffError('HSTORE_INPUT_TOO_LARGE', message, { cause })
   }
 }
 
-type Statement = Pick<Entry, 'kind' | 'parents' | 'refs' | 'witness'> & { readonly body: Block }
+type Statement = Pick<Entry, 'body' | 'kind' | 'parents' | 'refs' | 'witness'>
 
 interface Batch {
-  add(statement: Statement): VerifiedEntry
+  /** @param body - The body, unless the store holds it. */
+  add(statement: Statement, body?: Block): VerifiedEntry
   commit(): Promise<void>
 }
 
@@ -102,23 +120,19 @@ async function openBatch(
   const made: VerifiedEntry[] = []
   let chain = chainAfter(await readTips(context, stream, signer.did))
   return {
-    add({ kind, body, parents, refs, witness }) {
+    add(statement, body) {
       const { entry, block } = seal(
         {
+          ...statement,
           artifacts: undefined,
           author: agent,
-          body: body.cid,
-          kind,
           name: undefined,
-          parents,
-          refs,
           roster: context.trust.rosterBody,
           shallow: [],
           signer: signer.did,
           source: undefined,
           store: context.trust.genesis,
           stream,
-          witness,
           ...chain,
         },
         signer,
@@ -130,7 +144,7 @@ async function openBatch(
       for (const row of [...planRows(read, rowOf(entry)), context.marks.madeRow(entry.cid)]) {
         rows.set(rowKey(row.index, row.key), row)
       }
-      blocks.push(block, body)
+      blocks.push(block, ...(body === undefined ? [] : [body]))
       made.push(entry)
       chain = { prev: [entry.cid], seq: entry.seq + 1 }
       return entry

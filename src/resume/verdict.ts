@@ -16,11 +16,14 @@ export const pendingCodes: ReadonlySet<string> = new Set([
   'PENDING_REACHABILITY_UNCHECKED',
   'PENDING_UNREACHABLE',
 ])
-/** What an error means that is not damage. */
-export const errorExits: ReadonlyMap<string, 4 | 6 | 9> = new Map([
+/** What an error means that is not damage. What turns owe each other is missing, and nothing that is there is wrong. */
+export const errorExits: ReadonlyMap<string, 1 | 4 | 6 | 9> = new Map<string, 1 | 4 | 6 | 9>([
   ['HS1005', 9],
   ['HS2002', 4],
   ['HS3009', 6],
+  ['HS4315', 1],
+  ['HS4316', 1],
+  ['HS4317', 1],
 ])
 
 /** Returns verdict, exit code and the result of each check, from what the checks found. */
@@ -39,12 +42,14 @@ export function concludes(
     ...results,
     ...absentChecks.map((name) => ({ name, result: 'not made' as const })),
   ]
-  const worst = findings.find(({ severity }) => severity === 'error')
+  const isOwed = ({ code }: Finding): boolean => errorExits.get(code) === 1
+  const worst = findings.find((one) => one.severity === 'error' && !isOwed(one))
   if (worst !== undefined)
     return { verdict: 'unsafe', exit: errorExits.get(worst.code) ?? 5, checks: listed }
   if (findings.some(({ code }) => pendingCodes.has(code)))
     return { verdict: 'pending', exit: 3, checks: listed }
-  const isPartial = lacks.length > 0 || findings.some(({ code }) => partialCodes.has(code))
+  const isPartial =
+    lacks.length > 0 || findings.some((one) => partialCodes.has(one.code) || isOwed(one))
   return isPartial
     ? { verdict: 'partial', exit: 1, checks: listed }
     : { verdict: 'complete', exit: 0, checks: listed }

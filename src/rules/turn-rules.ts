@@ -42,9 +42,9 @@ export const turnRules: readonly Rule[] = [
   row('HS4312', 'warning', 'A turn is to another agent than it hands off to'),
   row('HS4313', 'warning', 'A field is given twice: the last value counts'),
   row('HS4314', 'warning', 'A turn is by an agent that the relay does not list'),
-  row('HS4315', 'warning', 'A review_result answers no review_request to its agent'),
-  row('HS4316', 'warning', 'A turn waives for a reason without a letter or digit'),
-  row('HS4317', 'warning', 'A turn names as evidence or file what the store does not hold'),
+  row('HS4315', 'error', 'A review_result answers no open review_request to its agent'),
+  row('HS4316', 'error', 'A turn waives for a reason without a letter or digit'),
+  row('HS4317', 'error', 'A turn names as evidence or file what the store does not hold'),
   row('HS4318', 'info', 'A turn follows one that is to another agent'),
 ]
 

@@ -57,7 +57,49 @@ describe('hstore resume on a relay', () => {
     const { head, ask, evidence } = stepsOf(await resume(await storeOf(relay), '--json'))!
     expect(head).toMatchObject({ number: '5', agent: 'alpha' })
     expect(ask).toMatchObject({ number: '4', isAnswered: true })
-    expect(evidence).toEqual([])
+    // the first was answered without any, and still wants it
+    expect(evidence).toMatchObject([{ number: '1', requires: 'a run' }])
+    relay = appended(relay, draftBy('beta', result('run 1')))
+    expect(stepsOf(await resume(await storeOf(relay), '--json'))?.evidence).toEqual([])
+  })
+
+  it.each([
+    ['none', '—', 'review_result'],
+    ['nothing in words', '...', 'review_result'],
+    [
+      'a block that is not there',
+      'run bafkreihmdcdq2em3s52ttlan4usuplemru2lwe7ilnpbiln7us2knzpcii',
+      'review_result',
+    ],
+    ['another relation', 'run 1', 'handoff'],
+  ])('still wants evidence where the answer brings %s', async (_, evidence, relation) => {
+    const flags = { ...result(evidence).flags, relation }
+    const first = appended(freshRelay, draftBy('alpha', request()))
+    const store = await storeOf(appended(first, draftBy('beta', { flags })))
+    expect(stepsOf(await resume(store, '--json'))?.evidence).toMatchObject([{ number: '1' }])
+  })
+
+  it.each([
+    ['a result that nobody asked for', result('run 1').flags, 'HS4315'],
+    ['a waiver for no reason', { decision: 'waive', waiver_reason: '..' }, 'HS4316'],
+    [
+      'evidence that is not there',
+      { evidence: 'bafkreihmdcdq2em3s52ttlan4usuplemru2lwe7ilnpbiln7us2knzpcii' },
+      'HS4317',
+    ],
+  ])('is partial over %s, and verify ends with 1', async (_, flags, code) => {
+    const alone = freshRelay.replace(/<!-- M8SHIFT:TURN 0[^]*END -->\n/, '')
+    const store = await storeOf(appended(alone, draftBy('alpha', { flags })))
+    const ran = await resume(store, '--json')
+    const { verdict, findings, checks } = json<{
+      verdict: string
+      findings: { code: string; severity: string }[]
+      checks: { name: string; result: string }[]
+    }>(ran)
+    expect([ran.exit, verdict]).toEqual([1, 'partial'])
+    expect(findings.filter(({ severity }) => severity === 'error')).toMatchObject([{ code }])
+    expect(checks).toContainEqual({ name: 'contract', result: 'failed' })
+    expect((await store.run('verify')).exit).toBe(1)
   })
 
   it('asks nothing of an agent that nobody wrote to', async () => {

@@ -124,10 +124,15 @@ describe('hstore turn import', () => {
     const store = await makeStore()
     await edit(store, (text) => text.replace('sent the sheets', 'x'.repeat(2 * 1024 * 1024)))
     const turn = await importing(store)
-    expect([turn.exit, turn.err]).toEqual([2, expect.stringContaining('turn 5 is more than')])
+    expect([turn.exit, turn.err]).toEqual([
+      2,
+      expect.stringMatching(/M8SHIFT.md line 54: turn 5 of beta is more than the 2 MiB/),
+    ])
     await cp(`${example}/M8SHIFT.md`, `${store.root}/M8SHIFT.md`)
     await edit(store, (text) => text + 'x'.repeat(2 * 1024 * 1024))
-    expect((await importing(store)).err).toContain('what stands between the turns is more than')
+    expect((await importing(store)).err).toMatch(
+      /M8SHIFT.md line \d+: what stands in no turn is more than the 2 MiB/,
+    )
     expect((await exporting(store)).exit).toBe(2)
   })
 

@@ -18,7 +18,7 @@ const areas: readonly (readonly [RuleArea, string, string])[] = [
   [
     'turns',
     'Turns',
-    'The stage-4 contract of M8Shift turns under upstream’s names (`contract.…`), then what hstore sees in a relay and M8Shift passes over: these stand beside the verdict and never change it.',
+    'The stage-4 contract of M8Shift turns under upstream’s names (`contract.…`), then what hstore sees in a relay and M8Shift passes over: these stand beside the verdict of `turn validate` and never change it.\n\nHS4315 to HS4317 are errors of `verify` and `resume`: on a review that nobody asked for, a waiver without a reason and evidence that is not there a successor would build. Nothing that is there is wrong, so `verify` ends with 1, and the gate opens as `partial`. One review_result answers one review_request to its agent; of a relay that begins after turn 1 it is not known who asked before. HS4318 is information: M8Shift hands the pen on without a turn too (`release`, `done`), so a turn of another agent than the one addressed may be right.',
   ],
   [
     'hrc',
@@ -37,7 +37,7 @@ A finding is \`{code, severity, message, path?, pointer?, cid?}\`: \`path\` in t
 
 | severity | means |
 | --- | --- |
-| \`error\` | decides: \`verify\` and \`validate\` say no, the gate says \`unsafe\` |
+| \`error\` | decides: \`verify\` and \`validate\` say no, the gate says \`unsafe\`; with HS4315 to HS4317 alone \`partial\` |
 | \`warning\` | asks for attention; HS2004 and HS2005 make the gate \`pending\`, HS1012, HS3008 and HS3015 \`partial\` |
 | \`info\` | for the reader; HS3014 makes the gate \`partial\` |
 `

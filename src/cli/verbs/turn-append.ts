@@ -2,6 +2,8 @@ import path from 'node:path'
 import type { TurnDraft } from '../../contracts/turns/draft.ts'
 import { flagFields } from '../../contracts/turns/draft.ts'
 import { HandoffError } from '../../errors.ts'
+import { removeLeftovers } from '../../leftover-files.ts'
+import type { AppendReport } from '../../relay/append.ts'
 import { exits } from '../exit-codes.ts'
 import { readInput } from '../input.ts'
 import type { Io } from '../io.ts'
@@ -10,6 +12,7 @@ import type { GlobalOptions, Verb } from '../program.ts'
 import { readRelayFiles, relayOf } from '../relay-files.ts'
 import { jsonLine, plain } from '../render.ts'
 import { openNamed } from '../settings.ts'
+import { tellDiff } from './turn-store.ts'
 
 type Options = GlobalOptions & Readonly<Record<string, unknown>>
 
@@ -23,18 +26,28 @@ export const turnAppend: Verb = async (io, [agent = ''], options) => {
     throw new UsageError('--archive goes with --file')
   const draft = await draftOf(io, agent, options)
   const files = file === undefined ? undefined : await readRelayFiles(io, file, archive)
+  if (file !== undefined) await removeLeftovers(path.resolve(io.cwd, file))
   await using store = await openNamed(io, options)
   const into =
     file === undefined || files === undefined
       ? undefined
       : { path: path.resolve(io.cwd, file), files }
-  const report = await store.turns.append(relay, draft, into)
+  const parents = options['parent'] as readonly string[] | undefined
+  const report = await store.turns.append(relay, draft, into, parents).catch((error: unknown) => {
+    tellDiff(io, options, error)
+    throw error
+  })
   await io.out(options.json === true ? jsonLine('turn-append', report) : `${report.cid}\n`)
-  const { imported, number, to } = report
-  if (imported > 0) io.err(`hstore: ${imported} turns of the file went in before it\n`)
-  if (!report.new) io.err('hstore: the turn was in the store already: it is in the file now\n')
-  if (options.json !== true) io.err(`hstore: turn ${number} of ${plain(agent)} to ${plain(to)}\n`)
+  tell(io, report, options.json === true)
   return exits.ok
+}
+
+function tell(io: Io, report: AppendReport, isJson: boolean): void {
+  const { agent, claimed, imported, number, to } = report
+  if (imported > 0) io.err(`hstore: ${imported} turns of the file went in before it\n`)
+  if (claimed > 0) io.err(`hstore: ${claimed} earlier turns are claimed as your own\n`)
+  if (!report.new) io.err('hstore: the turn was in the store already: it is in the file now\n')
+  if (!isJson) io.err(`hstore: turn ${number} of ${plain(agent)} to ${plain(to)}\n`)
 }
 
 async function draftOf(io: Io, agent: string, options: Options): Promise<TurnDraft> {

@@ -1,11 +1,10 @@
 import path from 'node:path'
-import { writeNewFile } from '../../durable-file.ts'
+import { removeLeftovers } from '../../leftover-files.ts'
 import { HandoffError } from '../../errors.ts'
 import type { ImportReport } from '../../relay/import.ts'
 import type { LoggedTurn } from '../../relay/log.ts'
 import { exits } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
-import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
 import { findingLine, jsonLine, plain } from '../render.ts'
 import { countOf, openNamed } from '../settings.ts'
@@ -17,8 +16,10 @@ type Options = GlobalOptions & Readonly<Record<string, unknown>>
 export const turnImport: Verb = async (io, [file = ''], options) => {
   const relay = relayOf(options)
   const files = await readRelayFiles(io, file, options['archive'] as string | undefined)
+  if (file !== '-') await removeLeftovers(path.resolve(io.cwd, file))
   await using store = await openNamed(io, options)
-  const report = await store.turns.import(relay, files).catch((error: unknown) => {
+  const parents = options['parent'] as readonly string[] | undefined
+  const report = await store.turns.import(relay, files, parents).catch((error: unknown) => {
     tellDiff(io, options, error)
     throw error
   })
@@ -28,35 +29,6 @@ export const turnImport: Verb = async (io, [file = ''], options) => {
     await io.out(`${report.cid}\n`)
     for (const finding of report.findings) io.err(`hstore: ${findingLine(finding)}\n`)
     io.err(`hstore: ${summary(report)}\n`)
-  }
-  return exits.ok
-}
-
-/** `hstore turn export`: gives a relay's files back, byte for byte. */
-export const turnExport: Verb = async (io, _, options) => {
-  const relay = relayOf(options)
-  const out = options['out'] as string | undefined
-  const archiveOut = options['archive'] as string | undefined
-  if (out === undefined && options.json === true) {
-    throw new UsageError('--json needs --out: the relay itself goes to stdout')
-  }
-  await using store = await openNamed(io, options)
-  const { cid, living, archive } = await store.turns.export(relay)
-  if (archiveOut !== undefined && archive === undefined) {
-    throw new HandoffError('HSTORE_REF_NOT_FOUND', 'the relay has no archive: leave --archive out')
-  }
-  if (archiveOut !== undefined && archive !== undefined) {
-    await writeNewFile(path.resolve(io.cwd, archiveOut), archive)
-  }
-  if (out === undefined) await io.out(living)
-  else {
-    await writeNewFile(path.resolve(io.cwd, out), living)
-    if (options.json === true) {
-      await io.out(jsonLine('turn-export', { relay, cid, out, archive: archiveOut ?? null }))
-    }
-  }
-  if (archive !== undefined && archiveOut === undefined) {
-    io.err('hstore: the relay has an archive too: --archive FILE writes it\n')
   }
   return exits.ok
 }
@@ -80,22 +52,35 @@ function turnLine({ cid, number, agent, to, ask, witness, problem }: LoggedTurn)
   )
 }
 
-/** With `--json` the diff stands in the error. */
-function tellDiff(io: Io, options: Options, error: unknown): void {
-  if (!(error instanceof HandoffError) || error.code !== 'HSTORE_RELAY_CHANGED') return
+const changeCodes: ReadonlySet<string> = new Set(['HSTORE_RELAY_BEHIND', 'HSTORE_RELAY_CHANGED'])
+
+/** Shows what an error says of closed turns; with `--json` it stands in the error. */
+export function tellDiff(io: Io, options: Options, error: unknown): void {
+  if (!(error instanceof HandoffError) || !changeCodes.has(error.code)) return
   if (options.json === true) return
   for (const line of error.details['diff'] as readonly string[]) io.err(`${plain(line)}\n`)
 }
 
 function summary(report: ImportReport): string {
-  const { relay, turns, added, witnessed, archived, folded } = report
+  const { relay, turns, added, witnessed, archived, folded, respaced } = report
   const name = plain(relay)
   if (!report.new) return `${name} was there already: ${turns} turns, nothing new`
   const parts = [
     `${added} new of ${turns} turns`,
     ...(witnessed > 0 ? [`${witnessed} by agents that only their bytes are vouched for`] : []),
+    ...claimedPart(report),
     ...(archived > 0 ? [`${archived} moved to the archive`] : []),
     ...(folded > 0 ? [`${folded} with blank lines folded, as M8Shift's archive leaves them`] : []),
+    ...(respaced > 0 ? [`${respaced} with other blank lines, which M8Shift does not make`] : []),
   ]
   return `${name}: ${parts.join(', ')}`
+}
+
+const shownClaims = 20
+
+function claimedPart({ claimed, claims }: ImportReport): string[] {
+  if (claimed === 0) return []
+  const numbers = claims.slice(0, shownClaims).map(({ number }) => plain(number))
+  const more = claimed > shownClaims ? ` and ${claimed - shownClaims} more` : ''
+  return [`${claimed} claimed as your own (turn ${numbers.join(', ')}${more})`]
 }

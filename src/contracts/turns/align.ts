@@ -1,125 +1,163 @@
+import type { Breach } from './breaches.ts'
+import { listBreaches } from './breaches.ts'
+import type { Placement, TurnsNow } from './placement.ts'
+import { compareDecimals, decimalOf } from './text.ts'
 import type { Turn } from './turn.ts'
-
-/** Which turns of a chain stood where. */
-export interface Placement {
-  readonly chain: readonly Turn[]
-  /** Places in the chain, in the order of the file. */
-  readonly archive: readonly number[]
-  readonly living: readonly number[]
-}
-
-/** The closed turns of a relay and its archive as they are now. */
-export interface TurnsNow {
-  readonly archive: readonly Turn[]
-  readonly living: readonly Turn[]
-}
+import { foldBlankLines } from './turn.ts'
 
 /** Where turns stand now, and what is new of them. */
 export interface Aligned {
+  readonly kind: 'aligned'
   /** Places in the chain with `added` behind it, in the order of the file. */
   readonly archive: readonly number[]
   readonly living: readonly number[]
   readonly added: readonly Turn[]
-  /** How many old ones have fewer or more blank lines than before: M8Shift's `archive` folds them. */
+  /** How many old ones have blank lines folded, as M8Shift's `archive` leaves them. */
   readonly folded: number
+  /** How many old ones have other blank lines than before, and not as M8Shift's `archive` leaves them. */
+  readonly respaced: number
   /** How many went from the relay to the archive. */
   readonly archived: number
 }
 
-/** What was done to a closed turn, against M8Shift's own rule. */
-export interface Breach {
-  readonly what: 'inserted' | 'removed' | 'renumbered' | 'reordered' | 'rewritten'
-  readonly file: 'archive' | 'living'
-  /** The place of the old turn in the chain; undefined for one that was put in between. */
-  readonly place: number | undefined
-  /** What stands in its place; undefined where nothing does. */
-  readonly now: Turn | undefined
+/** What was done to closed turns, against M8Shift's own rule; one or more. */
+export interface Broken {
+  readonly kind: 'broken'
+  readonly breaches: readonly Breach[]
+}
+
+/** A relay that lacks turns which were written into the store alone. */
+export interface Behind {
+  readonly kind: 'behind'
+  /** Places in the chain. */
+  readonly lacking: readonly number[]
+  /** What stands where they should. */
+  readonly instead: readonly Turn[]
 }
 
 /**
- * Returns where turns stand now, or the first breach. Turns are known by what they say. Only new ones may come behind
- * all others, and M8Shift's `archive` may have moved the first of the relay behind those of the archive, but for turns
- * with the number `0`.
+ * Returns where turns stand now, or what is wrong. Turns are known by what they say. Only new ones may come behind all
+ * others, and M8Shift's `archive` may have moved the first of the relay behind those of the archive, but for turns with
+ * the number `0`. An archive where none was known may begin with turns that are older than all others.
  */
-export function alignTurns(before: Placement, now: TurnsNow): Aligned | Breach {
+export function alignTurns(before: Placement, now: TurnsNow): Aligned | Behind | Broken {
+  const wanted = wantedOf(before, now)
+  const { chain } = before
+  const atArchive = firstOther(chain, wanted.archive, now.archive.slice(wanted.older))
+  const atLiving = firstOther(chain, wanted.living, now.living)
+  if (atArchive < 0 && atLiving < 0) return findAligned(before, now, wanted)
+  const lacking = wanted.living.slice(atLiving)
+  if (atArchive < 0 && lacking.length <= before.ahead) {
+    const instead = now.living.slice(atLiving)
+    const isMixed = instead.some((turn) => lacking.some((place) => isSame(chain[place]!, turn)))
+    if (!isMixed) return { kind: 'behind', lacking, instead }
+  }
+  return { kind: 'broken', breaches: listBreaches(before, now) }
+}
+
+/** What the files should hold of the chain. */
+interface Wanted {
+  /** How many new turns the archive begins with. */
+  readonly older: number
+  readonly archive: readonly number[]
+  readonly living: readonly number[]
+  readonly moved: number
+  /** Whether all that `archive` could move was moved. */
+  readonly isDrained: boolean
+}
+
+function wantedOf(before: Placement, now: TurnsNow): Wanted {
   const { chain } = before
   const movable = before.living.filter((place) => chain[place]!.number !== '0')
-  const isMoved = Math.max(0, Math.min(now.archive.length - before.archive.length, movable.length))
-  const moved = new Set(movable.slice(0, isMoved))
-  const wanted = {
+  const older = before.hadArchive ? 0 : olderTurns(chain, movable, now)
+  const room = now.archive.length - older - before.archive.length
+  const count = Math.max(0, Math.min(room, movable.length))
+  const moved = new Set(movable.slice(0, count))
+  return {
+    older,
     archive: [...before.archive, ...moved],
     living: before.living.filter((place) => !moved.has(place)),
-  }
-  for (const file of ['archive', 'living'] as const) {
-    const breach = findBreach(before, now, file, wanted[file])
-    if (breach !== undefined) return breach
-  }
-  // the archive may go on with new turns only when all that could be moved was
-  const isDrained = moved.size === movable.length
-  const late = now.archive.slice(wanted.archive.length)
-  if (late.length > 0 && !isDrained) {
-    return { what: 'inserted', file: 'archive', place: undefined, now: late[0] }
-  }
-  const added = [...late, ...now.living.slice(wanted.living.length)]
-  const places = added.map((_, i) => chain.length + i)
-  return {
-    archive: [...wanted.archive, ...places.slice(0, late.length)],
-    living: [...wanted.living, ...places.slice(late.length)],
-    added,
-    folded:
-      countFolded(chain, wanted.archive, now.archive) +
-      countFolded(chain, wanted.living, now.living),
-    archived: moved.size,
+    moved: count,
+    isDrained: count === movable.length,
   }
 }
 
-function isSame(a: Turn, b: Turn): boolean {
+/**
+ * Returns how many turns an archive that was not known begins with which came before all that is known. By their
+ * numbers they have to: below the first of the relay, or of an earlier session where the relay begins with 1.
+ */
+function olderTurns(chain: readonly Turn[], movable: readonly number[], now: TurnsNow): number {
+  const first = movable[0]
+  if (first === undefined) return 0
+  const left = now.living.find(({ number }) => number !== '0')
+  const isMoved = left === undefined || !isSame(chain[first]!, left)
+  const older = isMoved
+    ? now.archive.findIndex((turn) => isSame(chain[first]!, turn))
+    : now.archive.length
+  const last = now.archive[older - 1]
+  if (last === undefined) return 0
+  const begin = decimalOf(chain[first]!.number)
+  return begin === '1' || compareDecimals(decimalOf(last.number), begin) < 0 ? older : 0
+}
+
+function findAligned(before: Placement, now: TurnsNow, wanted: Wanted): Aligned | Broken {
+  const { chain } = before
+  const older = now.archive.slice(0, wanted.older)
+  // the archive may go on with new turns only when all that could be moved was
+  const late = now.archive.slice(wanted.older + wanted.archive.length)
+  if (late.length > 0 && !wanted.isDrained) {
+    const what = 'inserted' as const
+    const breaches = late.map((turn): Breach => ({ what, file: 'archive', now: turn }))
+    return { kind: 'broken', breaches }
+  }
+  const added = [...older, ...late, ...now.living.slice(wanted.living.length)]
+  const places = added.map((_, i) => chain.length + i)
+  const inArchive = wanted.older + late.length
+  const archive = [
+    ...places.slice(0, wanted.older),
+    ...wanted.archive,
+    ...places.slice(wanted.older, inArchive),
+  ]
+  const living = [...wanted.living, ...places.slice(inArchive)]
+  const spacings = [
+    ...spacingsOf(chain, wanted.archive, now.archive.slice(wanted.older)),
+    ...spacingsOf(chain, wanted.living, now.living),
+  ]
+  return {
+    kind: 'aligned',
+    archive,
+    living,
+    added,
+    folded: spacings.filter((isFolded) => isFolded).length,
+    respaced: spacings.filter((isFolded) => !isFolded).length,
+    archived: wanted.moved,
+  }
+}
+
+/** Returns whether two turns say the same but for how many blank lines follow each other. */
+export function isSame(a: Turn, b: Turn): boolean {
   return a.folded === b.folded
 }
 
-function countFolded(
+function firstOther(
   chain: readonly Turn[],
   places: readonly number[],
   turns: readonly Turn[],
 ): number {
-  return places.filter((place, i) => chain[place]!.text !== turns[i]!.text).length
-}
-
-function findBreach(
-  { chain }: Placement,
-  now: TurnsNow,
-  file: 'archive' | 'living',
-  wanted: readonly number[],
-): Breach | undefined {
-  const turns = now[file]
-  const at = wanted.findIndex((place, i) => {
+  return places.findIndex((place, i) => {
     const found = turns[i]
     return found === undefined || !isSame(chain[place]!, found)
   })
-  if (at < 0) return undefined
-  const place = wanted[at]!
-  const found = turns[at]
-  const what = nameBreach(chain, now, chain[place]!, found)
-  return { what, file, place: what === 'inserted' ? undefined : place, now: found }
 }
 
-function nameBreach(
+/** Returns, for each turn that has other blank lines than in the chain, whether M8Shift's `archive` leaves it so. */
+function spacingsOf(
   chain: readonly Turn[],
-  now: TurnsNow,
-  old: Turn,
-  found: Turn | undefined,
-): Breach['what'] {
-  const isThere = [...now.archive, ...now.living].some((turn) => isSame(turn, old))
-  const isKnown = found !== undefined && chain.some((turn) => isSame(turn, found))
-  if (isThere) return found === undefined || isKnown ? 'reordered' : 'inserted'
-  if (found === undefined || isKnown) return 'removed'
-  return withNumber(old, found.number) === found.text ? 'renumbered' : 'rewritten'
-}
-
-/** Returns a turn's text with another number in its markers. */
-function withNumber({ text, number, agent }: Turn, other: string): string {
-  const marker = (value: string): string => `<!-- M8SHIFT:TURN ${value} ${agent} `
-  const begin = marker(number).length
-  const end = text.lastIndexOf(marker(number))
-  return `${marker(other)}${text.slice(begin, end)}${marker(other)}${text.slice(end + begin)}`
+  places: readonly number[],
+  turns: readonly Turn[],
+): boolean[] {
+  return places.flatMap((place, i) => {
+    const [old, now] = [chain[place]!.text, turns[i]!.text]
+    return old === now ? [] : [now === foldBlankLines(old)]
+  })
 }

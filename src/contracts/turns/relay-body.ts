@@ -34,6 +34,8 @@ export interface RelayNote {
   readonly archive: readonly Part[] | undefined
   /** The entry of the last turn in the chain; undefined where there is none. */
   readonly head: CidText | undefined
+  /** How many of the last turns were written into the store alone, and no file is known to have had them. */
+  readonly ahead: number
   /** How many turns the chain has. Each stands in one of the files, once. */
   readonly turns: number
   /** 1 + that of the note before; 1 for the first. */
@@ -43,10 +45,10 @@ export interface RelayNote {
 type FormMap = { readonly [key: string]: JsonForm }
 
 /** Returns the body of a relay note, in canonical form. */
-export function relayForm({ living, archive, head, turns, version }: RelayNote): {
-  [key: string]: JsonForm
-} {
+export function relayForm(note: RelayNote): { [key: string]: JsonForm } {
+  const { ahead, archive, head, living, turns, version } = note
   return {
+    ...(ahead === 0 ? {} : { ahead }),
     ...(archive === undefined ? {} : { archive: archive.map(partForm) }),
     head: head === undefined ? null : linkForm(head),
     living: living.map(partForm),
@@ -65,17 +67,30 @@ function partForm(part: Part): JsonForm {
 
 /** Returns the relay note that a body holds, or undefined when it holds none. */
 export function findRelayNote(form: FormMap): RelayNote | undefined {
-  const { archive, living, turns, version } = form as Record<string, JsonForm>
-  if (Object.keys(form).length !== (archive === undefined ? 4 : 5)) return undefined
-  if (!isCount(turns, 0) || !isCount(version, 1)) return undefined
+  const { archive, living } = form as Record<string, JsonForm>
+  const counts = countsOf(form)
   const head = headOf(form)
   const ofLiving = partsOf(living)
   const ofArchive = archive === undefined ? [] : partsOf(archive)
-  if (head === 'none' || ofLiving === undefined || ofArchive === undefined) return undefined
-  if ((head === undefined) !== (turns === 0)) return undefined
-  if (!areAllOnce([...ofArchive, ...ofLiving], turns)) return undefined
-  const archived = archive === undefined ? undefined : ofArchive
-  return { living: ofLiving, archive: archived, head, turns, version }
+  if (counts === undefined || head === 'none') return undefined
+  if (ofLiving === undefined || ofArchive === undefined) return undefined
+  if ((head === undefined) !== (counts.turns === 0)) return undefined
+  if (!areAllOnce([...ofArchive, ...ofLiving], counts.turns)) return undefined
+  return {
+    living: ofLiving,
+    archive: archive === undefined ? undefined : ofArchive,
+    head,
+    ...counts,
+  }
+}
+
+function countsOf(form: FormMap): Pick<RelayNote, 'ahead' | 'turns' | 'version'> | undefined {
+  const { ahead, archive, turns, version } = form as Record<string, JsonForm>
+  const optional = [ahead, archive].filter((value) => value !== undefined)
+  if (Object.keys(form).length !== 4 + optional.length) return undefined
+  if (!isCount(turns, 0) || !isCount(version, 1)) return undefined
+  if (ahead === undefined) return { ahead: 0, turns, version }
+  return isCount(ahead, 1) && ahead <= turns ? { ahead, turns, version } : undefined
 }
 
 function headOf({ head }: Record<string, JsonForm>): CidText | 'none' | undefined {

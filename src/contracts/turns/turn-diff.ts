@@ -4,8 +4,14 @@ const shownCharacters = 200
 /**
  * Returns how a turn's text differs from what it was, a line each with `-` or `+` before it: what lies between the
  * first and the last line that differ. Of long lines the part around the first difference is shown, of many the first.
+ *
+ * @param most - How many lines of each are shown.
  */
-export function diffTurns(old: string | undefined, now: string | undefined): string[] {
+export function diffTurns(
+  old: string | undefined,
+  now: string | undefined,
+  most: number = shownLines,
+): string[] {
   const before = old?.split('\n') ?? []
   const after = now?.split('\n') ?? []
   const from = sharedStart(before, after)
@@ -13,7 +19,7 @@ export function diffTurns(old: string | undefined, now: string | undefined): str
   const gone = before.slice(from, before.length - end)
   const come = after.slice(from, after.length - end)
   const column = Math.max(0, sharedStart(gone[0] ?? '', come[0] ?? '') - shownCharacters / 2)
-  return [...marked('-', gone, column), ...marked('+', come, column)]
+  return [...marked('-', gone, column, most), ...marked('+', come, column, most)]
 }
 
 function sharedStart(a: ArrayLike<string>, b: ArrayLike<string>): number {
@@ -22,10 +28,10 @@ function sharedStart(a: ArrayLike<string>, b: ArrayLike<string>): number {
   return length
 }
 
-function marked(sign: string, lines: readonly string[], column: number): string[] {
-  const more = lines.length - shownLines
+function marked(sign: string, lines: readonly string[], column: number, most: number): string[] {
+  const more = lines.length - most
   return [
-    ...lines.slice(0, shownLines).map((line, i) => sign + cut(line, i === 0 ? column : 0)),
+    ...lines.slice(0, most).map((line, i) => sign + cut(line, i === 0 ? column : 0)),
     ...(more > 0 ? [`${sign}[${more} more lines]`] : []),
   ]
 }

@@ -13,6 +13,8 @@ export interface TurnFacts {
   readonly isBareWaiver: boolean
   /** CIDs, artifacts and executions among its evidence and files, each once; at most 256. */
   readonly named: readonly string[]
+  /** Those among its evidence alone. */
+  readonly evidenceNamed: readonly string[]
   /** The workspace of those artifacts and executions; empty where none is linked. */
   readonly workspace: string
 }
@@ -34,6 +36,7 @@ export function factsOfTurn(turn: Turn): TurnFacts {
     relation: valueOf('relation'),
     isBareWaiver: valueOf('decision') === 'waive' && !/[\p{L}\p{Nd}]/u.test(reason) && !isTold,
     named: namesIn(`${valueOf('evidence')} ${valueOf('files')}`),
+    evidenceNamed: namesIn(valueOf('evidence')),
     workspace: valueOf('x_workspace'),
   }
 }

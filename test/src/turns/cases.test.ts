@@ -1,12 +1,10 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { fileOddities } from '../../../src/contracts/turns/oddities.ts'
-import { readRelay } from '../../../src/contracts/turns/markdown.ts'
 import type { TurnReport } from '../../../src/contracts/turns/validate.ts'
 import { turnRules } from '../../../src/rules/turn-rules.ts'
 import { describeTurnCase } from './describe-case.ts'
-import { readCaseFile, readExpected, runTurn } from './run-case.ts'
+import { readExpected, runTurn } from './run-case.ts'
 
 const home = fileURLToPath(new URL('../../../fixtures/turns', import.meta.url))
 const cases = readdirSync(home, { withFileTypes: true })
@@ -16,12 +14,20 @@ const tripped = new Set<string>()
 
 for (const folder of cases) describeTurnCase(folder)
 
+describe('the relays', () => {
+  it.each(['turns', 'relay-graph'])('%s keep their bytes in a clone', (name) => {
+    const file = new URL(`../../../fixtures/${name}/.gitattributes`, import.meta.url)
+    expect(readFileSync(file, 'utf8')).toBe('* -text\n')
+  })
+})
+
 describe('what M8Shift passes over', () => {
   it.each(cases)('%s', async (folder) => {
     const ran = await runTurn(folder, 'validate', '--all', '--json')
-    const bad = fileOddities(readRelay(readCaseFile(folder, 'M8SHIFT.md')!)).map(([code]) => code)
     if (ran.out === '') {
-      for (const code of bad) tripped.add(code)
+      const told = Array.from(ran.err.matchAll(/HS43\d\d/g), ([code]) => code)
+      expect(told).toEqual(readExpected(folder).advisories)
+      for (const code of told) tripped.add(code)
       return expect(ran.err).toContain('HSTORE_RELAY_INVALID')
     }
     const { advisories, findings } = JSON.parse(ran.out) as TurnReport

@@ -104,13 +104,22 @@ describe('an entry that another put into a relay', () => {
     expect((await exporting(store)).out).toBe(relay)
   })
 
-  it('is no turn of a chain when it follows two', async () => {
+  it('brings turns with it that the file lacks, when it follows two', async () => {
     const { store, head } = await makeStore()
     const { cid } = await forgeTurn(store, 'beta', turnOf('1', 'beta'), [])
     await forgeTurn(store, 'beta', turnOf('2', 'beta'), [cid, head].sort())
-    for (const argv of [['import', 'M8SHIFT.md'], ['log'], ['validate']]) {
-      expect((await store.run('turn', ...argv, '--relay', 'demo')).exit).toBe(5)
-    }
+    const ran = await importing(store, '--json')
+    expect([ran.exit, JSON.parse(ran.err)]).toMatchObject([
+      6,
+      {
+        code: 'HSTORE_RELAY_BEHIND',
+        changes: [
+          { change: 'missing', number: '1', agent: 'beta' },
+          { change: 'missing', number: '2', agent: 'beta' },
+        ],
+      },
+    ])
+    expect((await ok(store.run('turn', 'log', '--relay', 'demo'))).out.split('\n')).toHaveLength(5)
   })
 
   it('goes on from the relay when it is a right one, and has to be in the file', async () => {

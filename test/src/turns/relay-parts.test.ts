@@ -21,6 +21,7 @@ function kept(bytes: Uint8Array, spelt: (text: string) => string): Uint8Array {
     living,
     archive: undefined,
     head: texts.length === 0 ? undefined : head,
+    ahead: 0,
     turns: texts.length,
     version: 1,
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Aligned, Breach } from '../../../src/contracts/turns/align.ts'
+import type { Aligned, Behind, Broken } from '../../../src/contracts/turns/align.ts'
 import { alignTurns } from '../../../src/contracts/turns/align.ts'
 import type { Segment } from '../../../src/contracts/turns/markdown.ts'
 import { joinSegments, readRelay } from '../../../src/contracts/turns/markdown.ts'
@@ -38,9 +38,10 @@ const parsed = readRelay(base)
 const chain = parsed.turns.map(({ turn }) => turn)
 
 /** Returns what an import would make of a relay after that of the long one. */
-function judge(changed: Uint8Array): Aligned | Breach {
+function judge(changed: Uint8Array): Aligned | Behind | Broken {
   const living = readRelay(changed).turns.map(({ turn }) => turn)
-  const before = { chain, archive: [], living: chain.map((_, i) => i) }
+  const places = chain.map((_, i) => i)
+  const before = { chain, archive: [], living: places, hadArchive: false, ahead: 0 }
   return alignTurns(before, { archive: [], living })
 }
 
@@ -58,7 +59,8 @@ function closedOffsets(): number[] {
 /** Fails unless the change is found, or is one that M8Shift itself makes and is told or undone. */
 function expectFound(changed: Uint8Array, what: string): void {
   const found = judge(changed)
-  if ('what' in found) return
+  if (found.kind === 'broken') return expect(found.breaches.length).toBeGreaterThan(0)
+  if (found.kind === 'behind') throw new Error(`${what}: told as behind`)
   const asRead = readRelay(changed).turns.map(({ turn }) => turn.text)
   const isUndone = chain.every(({ text }, i) => asRead[i] === text)
   if (isUndone) {
@@ -66,7 +68,7 @@ function expectFound(changed: Uint8Array, what: string): void {
     expect(told, what).toBe(Buffer.from(base).toString())
     return
   }
-  expect(found.folded, what).toBeGreaterThan(0)
+  expect(found.folded + found.respaced, what).toBeGreaterThan(0)
   const folded = (texts: readonly string[]): string[] => texts.map(foldBlankLines)
   expect(folded(asRead).slice(0, chain.length), what).toEqual(folded(chain.map(({ text }) => text)))
 }
@@ -115,9 +117,11 @@ describe('a closed turn of a relay of 50', () => {
     }
     for (const [segments, what] of tampered) {
       const found = judge(joinSegments(segments))
-      expect('what' in found ? found.what : 'nothing', what).toMatch(
-        /^(reordered|removed|inserted)$/,
-      )
+      const breaches = found.kind === 'broken' ? found.breaches : []
+      expect([breaches.length, found.kind], what).not.toContain(0)
+      for (const breach of breaches) {
+        expect(breach.what, what).toMatch(/^(reordered|removed|inserted)$/)
+      }
     }
     expect(tampered.length).toBeGreaterThan(1200)
   })
@@ -131,7 +135,9 @@ describe('a closed turn of a relay of 50', () => {
   ])('%s: is told by that word', (what, change) => {
     const changed = change(Buffer.from(base).toString())
     expect(changed).not.toBe(Buffer.from(base).toString())
-    expect(judge(bytesOf(changed))).toMatchObject({ what })
+    const found = judge(bytesOf(changed))
+    const breaches = found.kind === 'broken' ? found.breaches : []
+    expect([...new Set(breaches.map((breach) => breach.what))]).toEqual([what])
   })
 })
 

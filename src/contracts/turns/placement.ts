@@ -1,0 +1,19 @@
+import type { Turn } from './turn.ts'
+
+/** Which turns of a chain stood where. */
+export interface Placement {
+  readonly chain: readonly Turn[]
+  /** Places in the chain, in the order of the file. */
+  readonly archive: readonly number[]
+  readonly living: readonly number[]
+  /** Whether an archive was known; without one, what an archive holds may be older than all that is known. */
+  readonly hadArchive: boolean
+  /** How many of the last in `living` no file has had: they were written into the store alone. */
+  readonly ahead: number
+}
+
+/** The closed turns of a relay and its archive as they are now. */
+export interface TurnsNow {
+  readonly archive: readonly Turn[]
+  readonly living: readonly Turn[]
+}
