@@ -1,7 +1,7 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { isCidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
-import { compareDecimals, decimalOf } from '../contracts/turns/text.ts'
+import { decimalOf, nextDecimal } from '../contracts/turns/text.ts'
 import type { TurnFacts } from '../contracts/turns/turn-facts.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
@@ -66,14 +66,14 @@ function orderFaults(
   return [['HS4318', `follows turn ${bounded(first.number)}, which is to ${quoted(first.to)}`]]
 }
 
-/** A turn whose number is not above that of the one before is of another session, or of an archive that came late. */
+/** A turn whose number is not the next is of another session, or on one side of an archive that came late. */
 function isOutOfTurn(
   before: TurnFacts,
   { agent, number }: TurnFacts,
   agentOf: (name: string) => string,
 ): boolean {
   if (before.to === '' || before.to === 'none') return false
-  if (compareDecimals(decimalOf(number), decimalOf(before.number)) <= 0) return false
+  if (decimalOf(number) !== nextDecimal(decimalOf(before.number))) return false
   return agentOf(before.to) !== agentOf(agent)
 }
 

@@ -18,7 +18,7 @@ const areas: readonly (readonly [RuleArea, string, string])[] = [
   [
     'turns',
     'Turns',
-    'The stage-4 contract of M8Shift turns under upstream’s names (`contract.…`), then what hstore sees in a relay and M8Shift passes over: these stand beside the verdict of `turn validate` and never change it.\n\nHS4315 to HS4317 are errors of `verify` and `resume`: on a review that nobody asked for, a waiver without a reason and evidence that is not there a successor would build. Nothing that is there is wrong, so `verify` ends with 1, and the gate opens as `partial`. One review_result answers one review_request to its agent; of a relay that begins after turn 1 it is not known who asked before. HS4318 is information: M8Shift hands the pen on without a turn too (`release`, `done`), so a turn of another agent than the one addressed may be right.',
+    'The stage-4 contract of M8Shift turns under upstream’s names (`contract.…`), then what hstore sees in a relay and M8Shift passes over: these stand beside the verdict of `turn validate` and never change it.\n\nHS4315 to HS4317 are errors of `verify` and `resume`: on a review that nobody asked for, a waiver without a reason and evidence that is not there a successor would build. Nothing that is there is wrong, so `verify` ends with 1, and the gate opens as `partial`. One review_result answers one review_request to its agent; of a relay that begins after turn 1 it is not known who asked before. HS4318 is information: M8Shift hands the pen on without a turn too (`release`, `done`), so a turn of another agent than the one addressed may be right; only a turn with the next number is looked at.',
   ],
   [
     'hrc',

@@ -46,6 +46,7 @@ describe('the body of a relay note', () => {
     ['no turns', { head: null, living: ['# Title\n'], turns: 0, version: 3 }],
     ['an empty file', { head: null, living: [], turns: 0, version: 1 }],
     ['bytes', { head: null, living: [{ '/': { bytes: '/w' } }], turns: 0, version: 1 }],
+    ['turns that no file has', { ...note, ahead: 2 }],
     [
       'spellings',
       {
@@ -93,6 +94,8 @@ describe('the body of a relay note', () => {
     ],
     ['a place that is none', living({ between: '', count: 2, first: '0' })],
     ['a key more', { ...note, relay: 'demo' }],
+    ['more turns that no file has than turns', { ...note, ahead: 3 }],
+    ['no turns that no file has, said', { ...note, ahead: 0 }],
     ['version 0', { ...note, version: 0 }],
   ])('is none with %s', (_, form) => {
     expect(findRelayNote(form)).toBeUndefined()
