@@ -9,6 +9,8 @@ export type KeyErrorCode =
   | 'HSTORE_KEY_NOT_FOUND'
   | 'HSTORE_PASSPHRASE_NEEDED'
   | 'HSTORE_PASSPHRASE_WRONG'
+  | 'HSTORE_SSH_AGENT_REFUSED'
+  | 'HSTORE_SSH_AGENT_MISSING'
 
 /** Whatever the keys room refuses. */
 export class KeyError extends HstoreError<KeyErrorCode> {

@@ -113,7 +113,13 @@ async function readPublicHalf(path: string): Promise<OpenSSHPublicKey | undefine
   return bytes && withPath(`${path}.pub`, () => parseOpenSSHPublicKey(bytes))
 }
 
-async function readRegular(path: string, secret: boolean): Promise<Uint8Array | undefined> {
+/**
+ * Returns the bytes of an ordinary file of at most 64 KiB, or undefined when there is none.
+ *
+ * @param secret - Whether others may neither own it nor use it.
+ * @throws {KeyError} `HSTORE_KEY_INVALID`, `HSTORE_KEY_EXPOSED`.
+ */
+export async function readRegular(path: string, secret: boolean): Promise<Uint8Array | undefined> {
   let file: FileHandle
   try {
     // Not through a link, and not waiting for the other end of a pipe.
@@ -182,7 +188,7 @@ function expectSame(path: string, shown: Uint8Array, own: Uint8Array): void {
 }
 
 /** Runs `parse` and puts the file in front of its message. */
-function withPath<T>(path: string, parse: () => T): T {
+export function withPath<T>(path: string, parse: () => T): T {
   try {
     return parse()
   } catch (cause) {
@@ -217,7 +223,7 @@ async function mendPublicHalf(path: string, publicKey: Uint8Array): Promise<void
 }
 
 /** Writes a temporary file, syncs it, lets `place` give it its name and syncs the folder. */
-async function writeThrough(
+export async function writeThrough(
   folder: string,
   text: string,
   mode: number,
@@ -241,7 +247,8 @@ async function writeThrough(
   await syncFolder(folder)
 }
 
-async function linkNew(temporary: string, path: string): Promise<void> {
+/** Gives a file its name unless there is one of that name: {KeyError} `HSTORE_KEY_EXISTS`. */
+export async function linkNew(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path)
   } catch (cause) {

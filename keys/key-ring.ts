@@ -6,13 +6,16 @@ import { formatDidKey } from './did-key.ts'
 import type { Did } from './did-key.ts'
 import { KeyError } from './errors.ts'
 import { inspectKeyFile } from './key-file.ts'
+import { findKeyReference } from './key-reference.ts'
+import type { OpenSSHPublicKey } from './openssh-public.ts'
 
 /** One agent's key in a folder of keys. Where `problem` stands, the file can't be used as it is. */
 export interface KeyEntry {
   readonly agent: string
   /** Absent when the file does not show it. */
   readonly did?: Did
-  readonly level: 'file'
+  /** `agent` where ssh-agent keeps the key and the file says only which. */
+  readonly level: 'file' | 'agent'
   readonly path: string
   readonly comment?: string
   readonly encrypted: boolean
@@ -22,8 +25,12 @@ export interface KeyEntry {
 
 const SUFFIX = '.pem'
 
+const REFERENCE_SUFFIX = '.agent'
+
 /** File systems take 255 bytes a name, and `.pub` comes behind this one. */
 const NAME_LIMIT = 251
+
+const NAME = /^(.+)\.(?:pem|agent)$/
 
 const encoder = new TextEncoder()
 
@@ -38,12 +45,42 @@ export function keyPath(dir: string, agent: string): string {
   return join(dir, fileNameOf(agent))
 }
 
+/**
+ * Returns the path of the file that says which key ssh-agent keeps for an agent: as `keyPath`, but `.agent` at the end.
+ *
+ * @throws {KeyError} as `keyPath`.
+ */
+export function keyReferencePath(dir: string, agent: string): string {
+  return join(dir, referenceNameOf(agent))
+}
+
+/**
+ * Returns the key that ssh-agent keeps for an agent, or undefined when it keeps none.
+ *
+ * @throws {KeyError} `HSTORE_KEY_INVALID` when the file that says so is damaged, or when there is a key file too: it is
+ * not guessed which one is meant.
+ */
+export async function findAgentKey(
+  dir: string,
+  agent: string,
+): Promise<OpenSSHPublicKey | undefined> {
+  const path = keyReferencePath(dir, agent)
+  const key = await findKeyReference(path)
+  if (key === undefined || !(await fileNames(dir)).includes(fileNameOf(agent))) return key
+  throw new KeyError(
+    'HSTORE_KEY_INVALID',
+    `${agent} has a key file and, in ${path}, a key that ssh-agent keeps: take one of the two away`,
+  )
+}
+
 /** Returns the agent whose key a file of this name holds, or undefined when it is none of `keyPath`'s names. */
 export function agentOf(fileName: string): string | undefined {
-  if (!fileName.endsWith(SUFFIX)) return undefined
+  const [, encoded] = NAME.exec(fileName) ?? []
+  if (encoded === undefined) return undefined
   try {
-    const agent = decodeURIComponent(fileName.slice(0, -SUFFIX.length))
-    return fileNameOf(agent) === fileName ? agent : undefined
+    const agent = decodeURIComponent(encoded)
+    const names = [fileNameOf(agent), referenceNameOf(agent)]
+    return names.includes(fileName) ? agent : undefined
   } catch {
     return undefined
   }
@@ -56,9 +93,9 @@ export function agentOf(fileName: string): string | undefined {
  * @throws {KeyError} `HSTORE_KEY_NOT_FOUND` when the folder can't be read.
  */
 export async function listKeys(dir: string): Promise<KeyEntry[]> {
-  const agents = (await fileNames(dir)).flatMap((name) => agentOf(name) ?? [])
+  const agents = new Set((await fileNames(dir)).flatMap((name) => agentOf(name) ?? []))
   const entries: KeyEntry[] = []
-  for (const agent of agents.sort(compareUtf8)) entries.push(await entryOf(dir, agent))
+  for (const agent of [...agents].sort(compareUtf8)) entries.push(await entryOf(dir, agent))
   return entries
 }
 
@@ -70,15 +107,22 @@ export async function listKeys(dir: string): Promise<KeyEntry[]> {
  * folder can't be read.
  */
 export async function findKey(dir: string, agent: string): Promise<KeyEntry | undefined> {
-  const name = fileNameOf(agent)
-  return (await fileNames(dir)).includes(name) ? entryOf(dir, agent) : undefined
+  const names = await fileNames(dir)
+  const isThere = names.includes(fileNameOf(agent)) || names.includes(referenceNameOf(agent))
+  return isThere ? entryOf(dir, agent) : undefined
 }
 
 async function entryOf(dir: string, agent: string): Promise<KeyEntry> {
   const path = keyPath(dir, agent)
   try {
-    const { publicKey, comment, encrypted } = await inspectKeyFile(path)
-    const entry = { agent, did: formatDidKey(publicKey), level: 'file', path, encrypted } as const
+    const kept = await findAgentKey(dir, agent)
+    const { publicKey, comment, encrypted } =
+      kept === undefined ? await inspectKeyFile(path) : { ...kept, encrypted: false }
+    const place =
+      kept === undefined
+        ? ({ level: 'file', path } as const)
+        : ({ level: 'agent', path: keyReferencePath(dir, agent) } as const)
+    const entry = { agent, did: formatDidKey(publicKey), ...place, encrypted }
     return comment === '' ? entry : { ...entry, comment }
   } catch (error) {
     if (!(error instanceof KeyError)) throw error
@@ -94,6 +138,10 @@ async function fileNames(dir: string): Promise<string[]> {
     if (code === 'ENOENT') return []
     throw new KeyError('HSTORE_KEY_NOT_FOUND', `${dir} can't hold keys: ${whyOf(cause)}`, { cause })
   }
+}
+
+function referenceNameOf(agent: string): string {
+  return fileNameOf(agent).slice(0, -SUFFIX.length) + REFERENCE_SUFFIX
 }
 
 function fileNameOf(agent: string): string {

@@ -43,13 +43,27 @@ export function parseOpenSSHPublicKey(file: Uint8Array): OpenSSHPublicKey {
   const match = /^ssh-ed25519 ([A-Za-z0-9+/=]+)(?: ([^\r\n]*))?(?:\r?\n)*$/.exec(line)
   const bytes = match === null ? undefined : parseBase64(match[1]!)
   if (match === null || bytes === undefined) {
-    throw new KeyError('HSTORE_KEY_INVALID', `the public half is no line of ${SSH_ED25519}`)
+    throw new KeyError('HSTORE_KEY_INVALID', `the public half ${whyNoLine(line)}`)
   }
   const reader = new SshReader(bytes)
   reader.expectEd25519()
   const publicKey = reader.publicKey()
   reader.expectEnd()
   return { publicKey, comment: decodeComment(Buffer.from(match[2] ?? '', 'latin1')) }
+}
+
+/** Words for what people give most often instead. */
+function whyNoLine(line: string): string {
+  const type = /^((?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]{1,64}) /.exec(line)?.[1]
+  if (type?.startsWith('sk-') === true) {
+    return `is of a FIDO key (${type}), which signs more than the bytes it is given: take an ordinary ${SSH_ED25519} key`
+  }
+  if (type?.includes('-cert-') === true) return `is a certificate (${type}): give the key itself`
+  if (type !== undefined && type !== SSH_ED25519) {
+    return `is of type ${type}: give an ${SSH_ED25519} key`
+  }
+  if (line.startsWith('-----BEGIN')) return 'is a private key: give the file that ends in .pub'
+  return `is no line of ${SSH_ED25519}, or more than one`
 }
 
 function escapeControl(character: string): string {

@@ -37,15 +37,18 @@ export function decodeComment(bytes: Uint8Array): string {
  */
 export class SshReader {
   readonly #bytes: Uint8Array
+  readonly #what: string
   #at = 0
 
-  constructor(bytes: Uint8Array) {
+  /** @param what - What the bytes are, for messages. */
+  constructor(bytes: Uint8Array, what: string = 'the OpenSSH key') {
     this.#bytes = bytes
+    this.#what = what
   }
 
   /** Returns `length` bytes. */
   bytes(length: number): Uint8Array {
-    if (length > this.#bytes.length - this.#at) throw invalid('is cut off')
+    if (length > this.#bytes.length - this.#at) throw this.#invalid('is cut off')
     this.#at += length
     return this.#bytes.subarray(this.#at - length, this.#at)
   }
@@ -72,24 +75,26 @@ export class SshReader {
 
   /** Throws unless all is read. */
   expectEnd(): void {
-    if (this.#at < this.#bytes.length) throw invalid('has bytes after its end')
+    if (this.#at < this.#bytes.length) throw this.#invalid('has bytes after its end')
   }
 
   /** Passes over the name of an Ed25519 key. */
   expectEd25519(): void {
     const type = this.text()
     if (type === SSH_ED25519) return
-    throw invalid(`is of type ${quoted(type.slice(0, 64))}: give an Ed25519 key`)
+    throw this.#invalid(`is of type ${quoted(type.slice(0, 64))}: give an Ed25519 key`)
   }
 
   /** Returns the 32 bytes of a public key. */
   publicKey(): Uint8Array {
     const bytes = this.string()
-    if (bytes.length !== 32) throw invalid(`has a public half of ${bytes.length} bytes, not 32`)
+    if (bytes.length !== 32) {
+      throw this.#invalid(`has a public half of ${bytes.length} bytes, not 32`)
+    }
     return Uint8Array.from(bytes)
   }
-}
 
-function invalid(what: string): KeyError {
-  return new KeyError('HSTORE_KEY_INVALID', `the OpenSSH key ${what}`)
+  #invalid(fault: string): KeyError {
+    return new KeyError('HSTORE_KEY_INVALID', `${this.#what} ${fault}`)
+  }
 }

@@ -30,7 +30,15 @@ export type { LoggedTurn } from './relay/log.ts'
 export type { ExportedRelay } from './relay/export.ts'
 export type { TurnField } from './contracts/turns/turn.ts'
 export type { TurnFinding } from './contracts/turns/rules.ts'
-export { allKeys, exportKey, exportSecretKey, importKey, newKeyFor, showKey } from './key-verbs.ts'
+export {
+  allKeys,
+  exportKey,
+  exportSecretKey,
+  importAgentKey,
+  importKey,
+  newKeyFor,
+  showKey,
+} from './key-verbs.ts'
 export type { KeyFormat, KeyReport } from './key-verbs.ts'
 export type { DiffReport } from './diff-entries.ts'
 export type { Found } from './get.ts'

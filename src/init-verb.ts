@@ -23,6 +23,8 @@ export interface InitStoreOptions {
   readonly passphrase: () => Promise<string | undefined>
   /** Asked for the passphrase of a new key file; `passphrase` when absent. */
   readonly newPassphrase?: (() => Promise<string | undefined>) | undefined
+  /** The socket of ssh-agent, as SSH_AUTH_SOCK names it; asked where it keeps the agent's key. */
+  readonly sshAgent?: string | undefined
 }
 
 /** What `init` gives. */
@@ -53,8 +55,8 @@ export async function init(options: InitStoreOptions): Promise<InitReport> {
 }
 
 async function keyOf(options: InitStoreOptions): Promise<Signer> {
-  const { keys, agent, noPassphrase, passphrase } = options
-  if (await hasKey(keys, agent)) return openKey(keys, agent, passphrase)
+  const { keys, agent, noPassphrase, passphrase, sshAgent } = options
+  if (await hasKey(keys, agent)) return openKey(keys, agent, passphrase, sshAgent)
   return makeKey(
     keys,
     agent,

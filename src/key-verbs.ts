@@ -1,10 +1,10 @@
 import { readKeyFile } from '../keys/key-file.ts'
 import type { KeyEntry } from '../keys/key-ring.ts'
-import { findKey, keyPath, listKeys } from '../keys/key-ring.ts'
+import { findKey, listKeys } from '../keys/key-ring.ts'
 import { KeyError } from '../keys/errors.ts'
 import { privateJwk, publicJwk } from '../keys/jwk.ts'
 import { formatOpenSSHKey } from '../keys/openssh.ts'
-import { formatOpenSSHPublicKey } from '../keys/openssh-public.ts'
+import { formatOpenSSHPublicKey, parseOpenSSHPublicKey } from '../keys/openssh-public.ts'
 import { formatPkcs8 } from '../keys/pkcs8.ts'
 import { formatSpki } from '../keys/spki.ts'
 import { parseDidKey } from '../keys/did-key.ts'
@@ -12,8 +12,8 @@ import type { ImportedKey } from '../keys/openssh.ts'
 import { parsePrivateKey } from '../keys/private-key.ts'
 import { assertAgent } from './init.ts'
 import { newPassphrase } from './init-verb.ts'
-import { ArgumentError, assertArgument } from './kernel/errors.ts'
-import { givenPassphrase, keyNotFound, makeKey } from './keyring.ts'
+import { ArgumentError, assertArgument, assertBytes } from './kernel/errors.ts'
+import { givenPassphrase, keepByAgent, keyNotFound, makeKey } from './keyring.ts'
 
 /** A key as `key` reports it. */
 export interface KeyReport {
@@ -22,7 +22,7 @@ export interface KeyReport {
   readonly level: 'file' | 'agent'
   readonly path: string
   readonly comment?: string
-  /** Whether the file is under a passphrase; absent where it does not show it. */
+  /** Whether the file is under a passphrase; absent where it does not show it or ssh-agent keeps the key. */
   readonly encrypted?: boolean
   /** What is wrong with the file; the key can't be used then. */
   readonly problem?: string
@@ -73,6 +73,29 @@ export async function importKey(
   const kept = comment === '' ? { seed } : { seed, comment }
   const given = opened === undefined ? ask : async (): Promise<string> => opened
   await makeKey(keys, agent, await newPassphrase(noPassphrase, given), kept)
+  return showKey(keys, agent)
+}
+
+/**
+ * Takes over a key that ssh-agent keeps: hstore writes down its public half and never reads the other one. ssh-agent
+ * makes a trial signature first.
+ *
+ * @param bytes - The public key as OpenSSH writes it, one line.
+ * @param sshAgent - The agent's socket, as SSH_AUTH_SOCK names it.
+ * @throws {KeyError} `HSTORE_KEY_EXISTS`, `HSTORE_KEY_INVALID`, `HSTORE_SSH_AGENT_MISSING`,
+ * `HSTORE_SSH_AGENT_REFUSED`.
+ */
+export async function importAgentKey(
+  keys: string,
+  agent: string,
+  bytes: Uint8Array,
+  sshAgent: string | undefined,
+): Promise<KeyReport> {
+  assertDoor(keys, agent)
+  assertBytes('bytes', bytes)
+  assertAgent(agent)
+  await assertNone(keys, agent)
+  await keepByAgent(keys, agent, parseOpenSSHPublicKey(bytes), sshAgent)
   return showKey(keys, agent)
 }
 
@@ -128,8 +151,12 @@ export async function exportSecretKey(
   format: KeyFormat,
   passphrase: Passphrase,
 ): Promise<string> {
-  const { path, comment, encrypted } = await showKey(keys, agent)
+  const { path, comment, encrypted, level } = await showKey(keys, agent)
   assertFormat(format, keyFormats)
+  if (level === 'agent') {
+    const why = `ssh-agent keeps the key of ${agent}, and gives it to nobody`
+    throw new KeyError('HSTORE_KEY_INVALID', why)
+  }
   const isLocked = encrypted === true
   const given = isLocked ? await givenPassphrase(`the key of ${agent}`, passphrase) : undefined
   const { seed } = await readKeyFile(path, given)
@@ -164,10 +191,11 @@ async function unlock(
 }
 
 async function assertNone(keys: string, agent: string): Promise<void> {
-  if ((await findKey(keys, agent)) === undefined) return
+  const entry = await findKey(keys, agent)
+  if (entry === undefined) return
   throw new KeyError(
     'HSTORE_KEY_EXISTS',
-    `${agent} has a key on this machine already (${keyPath(keys, agent)}): nothing was changed`,
+    `${agent} has a key on this machine already (${entry.path}): nothing was changed`,
   )
 }
 
@@ -178,6 +206,6 @@ function reportOf({ agent, did, level, path, comment, encrypted, problem }: KeyE
     level,
     path,
     ...(comment === undefined ? {} : { comment }),
-    ...(problem === undefined ? { encrypted } : { problem }),
+    ...(problem !== undefined ? { problem } : level === 'file' ? { encrypted } : {}),
   }
 }

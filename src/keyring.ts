@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { KeyError } from '../keys/errors.ts'
 import { createKeyFile } from '../keys/key-file.ts'
-import { findKey, keyPath, listKeys } from '../keys/key-ring.ts'
+import { createKeyReference } from '../keys/key-reference.ts'
+import { findAgentKey, findKey, keyPath, keyReferencePath, listKeys } from '../keys/key-ring.ts'
+import type { OpenSSHPublicKey } from '../keys/openssh-public.ts'
 import type { Signer } from '../keys/signer.ts'
 import { openSigner } from '../keys/signer.ts'
+import { openAgentSigner, tryAgentSigner } from '../keys/ssh-agent.ts'
 import { HandoffError } from './errors.ts'
 import { whyUnwritten } from './kernel/errno.ts'
 import { assertAgent } from './init.ts'
@@ -28,8 +31,33 @@ export async function makeKey(
 ): Promise<Signer> {
   assertAgent(agent)
   const path = keyPath(keysFolder, agent)
+  await written(path, createKeyFile(path, seed, passphrase, comment))
+  return openSigner(path, passphrase)
+}
+
+/**
+ * Writes down that ssh-agent keeps an agent's key, once ssh-agent has signed with it.
+ *
+ * @param sshAgent - As SSH_AUTH_SOCK names it.
+ * @throws {KeyError} `HSTORE_KEY_EXISTS` when the agent has a key here; `HSTORE_SSH_AGENT_MISSING`,
+ * `HSTORE_SSH_AGENT_REFUSED`.
+ * @throws {HandoffError} `HSTORE_OUTPUT_UNWRITABLE` when the folder can't be written.
+ */
+export async function keepByAgent(
+  keysFolder: string,
+  agent: string,
+  key: OpenSSHPublicKey,
+  sshAgent: string | undefined,
+): Promise<void> {
+  assertAgent(agent)
+  tryAgentSigner(openAgentSigner(key.publicKey, sshAgent))
+  const path = keyReferencePath(keysFolder, agent)
+  await written(path, createKeyReference(path, key))
+}
+
+async function written(path: string, work: Promise<void>): Promise<void> {
   try {
-    await createKeyFile(path, seed, passphrase, comment)
+    await work
   } catch (cause) {
     if (cause instanceof KeyError) throw cause
     throw new HandoffError(
@@ -38,22 +66,25 @@ export async function makeKey(
       { cause },
     )
   }
-  return openSigner(path, passphrase)
 }
 
 /**
  * Opens an agent's key.
  *
  * @param passphrase - Asked for only when the key file is encrypted.
+ * @param sshAgent - As SSH_AUTH_SOCK names it; asked only for a key that ssh-agent keeps.
  * @throws {KeyError} `HSTORE_KEY_NOT_FOUND`, `HSTORE_KEY_EXPOSED`, `HSTORE_KEY_INVALID`, `HSTORE_PASSPHRASE_NEEDED`,
- * `HSTORE_PASSPHRASE_WRONG`.
+ * `HSTORE_PASSPHRASE_WRONG`, `HSTORE_SSH_AGENT_MISSING`, `HSTORE_SSH_AGENT_REFUSED`.
  */
 export async function openKey(
   keysFolder: string,
   agent: string,
   passphrase: () => Promise<string | undefined>,
+  sshAgent: string | undefined,
 ): Promise<Signer> {
   const path = keyPath(keysFolder, agent)
+  const kept = await findAgentKey(keysFolder, agent)
+  if (kept !== undefined) return openAgentSigner(kept.publicKey, sshAgent)
   try {
     return await openSigner(path, undefined)
   } catch (cause) {

@@ -284,10 +284,10 @@ export class Store implements AsyncDisposable {
   }
 
   #signer(agent: string): Promise<Signer> {
-    const { keys, passphrase } = this.#options
+    const { keys, passphrase, sshAgent } = this.#options
     const known = this.#signers.get(agent)
     if (known !== undefined) return known
-    const opened = openKey(keys, agent, passphrase ?? (async () => undefined))
+    const opened = openKey(keys, agent, passphrase ?? (async () => undefined), sshAgent)
     this.#signers.set(agent, opened)
     opened.catch(() => this.#signers.delete(agent))
     return opened

@@ -10,6 +10,8 @@ export interface OpenStoreOptions {
   readonly agent?: string | undefined
   /** Asked when a key file is encrypted. */
   readonly passphrase?: (() => Promise<string | undefined>) | undefined
+  /** The socket of ssh-agent, as SSH_AUTH_SOCK names it; asked for keys that it keeps. */
+  readonly sshAgent?: string | undefined
   /** How long to wait for another process that holds the store, in ms; 30,000 when absent. */
   readonly waitMs?: number | undefined
   /** The genesis to accept at first contact. */

@@ -42,13 +42,14 @@ export const keyVerb: VerbSpec = {
     },
     {
       name: 'import',
-      summary: 'Take over a private key in OpenSSH, PEM (PKCS#8) or JWK form',
+      summary: 'Take over a private key, or one that ssh-agent keeps',
       more: [
         "The file is OpenSSH's, PKCS#8 in PEM, or a JSON Web Key with d. The passphrase that opens it protects the key here too, unless --no-passphrase is given.",
+        'With --ssh-agent, the file is the public key, one line as OpenSSH writes it: ssh-agent (SSH_AUTH_SOCK) makes every signature, and hstore never reads the private key. Its level is agent.',
       ],
       example: 'hstore key import csag:agent/agent-a ~/.ssh/id_ed25519',
-      args: [agent, ['<file>', 'the private key, or - for stdin']],
-      options: [noPassphrase],
+      args: [agent, ['<file>', 'the private key, with --ssh-agent the public one, or - for stdin']],
+      options: [noPassphrase, ['--ssh-agent', 'leave the private key with ssh-agent, which signs']],
       load: async () => (await import('./verbs/key.ts')).keyImport,
     },
     {

@@ -21,6 +21,7 @@ export const environment: Topic = [
   ['HSTORE_KEYS', 'the folder of keys, where --keys is not given'],
   ['HSTORE_AGENT', 'who acts, where --as is not given'],
   ['HSTORE_PASSPHRASE', 'the passphrase, where --passphrase-file is not given'],
+  ['SSH_AUTH_SOCK', 'the socket of ssh-agent, for keys that it keeps'],
   ['NO_COLOR', 'set to anything, no colours on a terminal'],
   ['TERM', 'dumb: no colours'],
   ['HSTORE_PAGER', 'what long output on a terminal is shown with; empty for nothing'],

@@ -55,6 +55,11 @@ export function waitMs({ wait }: GlobalOptions): number {
   throw new UsageError(`--wait takes seconds from 0 to 86400, not ${JSON.stringify(wait)}`)
 }
 
+/** Returns the socket of ssh-agent, where there is one. */
+export function sshAgentOf(io: Io): string | undefined {
+  return set(io.env['SSH_AUTH_SOCK'])
+}
+
 /** Returns what gives the passphrase: --passphrase-file, HSTORE_PASSPHRASE, or the terminal. */
 export function passphraseOf(
   io: Io,
@@ -87,6 +92,7 @@ export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> 
     keys: keysFolder(io, options),
     agent: namedAgent(io, options),
     passphrase: passphraseOf(io, options),
+    sshAgent: sshAgentOf(io),
     waitMs: waitMs(options),
     genesis: options.genesis,
   }
@@ -96,7 +102,7 @@ export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> 
   return store
 }
 
-/** Says on stderr when --passphrase-file is given and the agent's key file is not encrypted: nothing reads it then. */
+/** Says on stderr when --passphrase-file is given and the agent's key file is not encrypted, or ssh-agent keeps the key: nothing reads it then. */
 export async function warnOfPassphraseFile(
   io: Io,
   options: GlobalOptions,
@@ -104,10 +110,9 @@ export async function warnOfPassphraseFile(
 ): Promise<void> {
   if (options.passphraseFile === undefined) return
   const key = await showKey(keysFolder(io, options), agent).catch(() => undefined)
-  if (key?.encrypted !== false) return
-  io.err(
-    `hstore: warning: the key of ${plain(agent)} is not encrypted: --passphrase-file was not used\n`,
-  )
+  if (key === undefined || (key.level === 'file' && key.encrypted !== false)) return
+  const why = key.level === 'agent' ? 'kept by ssh-agent' : 'not encrypted'
+  io.err(`hstore: warning: the key of ${plain(agent)} is ${why}: --passphrase-file was not used\n`)
 }
 
 /** Says on stderr that a new agent's id is not of the form that CSAG gives creators: nothing is wrong with it. */

@@ -9,6 +9,7 @@ import {
   namedStore,
   newPassphraseOf,
   passphraseOf,
+  sshAgentOf,
   waitMs,
   warnOfPassphraseFile,
 } from '../settings.ts'
@@ -32,6 +33,7 @@ export const init: Verb = async (io, _args, options) => {
     noPassphrase: options['passphrase'] === false,
     passphrase: passphraseOf(io, options),
     newPassphrase: newPassphraseOf(io, options),
+    sshAgent: sshAgentOf(io),
   })
   await warnOfPassphraseFile(io, options, agent)
   await io.out(options.json === true ? jsonLine('init', report) : `${report.genesis}\n`)

@@ -3,6 +3,7 @@ import {
   allKeys,
   exportKey,
   exportSecretKey,
+  importAgentKey,
   importKey,
   newKeyFor,
   showKey,
@@ -17,8 +18,11 @@ import {
   keysFolder,
   newPassphraseOf,
   passphraseOf,
+  sshAgentOf,
   warnOfPassphraseFile,
 } from '../settings.ts'
+
+type KeyOptions = Parameters<Verb>[2]
 
 /** `hstore key new`: makes a key, prints its did. */
 export const keyNew: Verb = async (io, [agent = ''], options) => {
@@ -45,9 +49,35 @@ export const keyShow: Verb = async (io, [agent = ''], options) => {
   return key.problem === undefined ? 0 : 4
 }
 
-/** `hstore key import`: takes over a private key, prints its did. */
+/** `hstore key import`: takes over a private key, or one that ssh-agent keeps; prints its did. */
 export const keyImport: Verb = async (io, [agent = '', file = ''], options) => {
   const bytes = await readInput(io, file)
+  const key =
+    options['sshAgent'] === true
+      ? await keptByAgent(io, agent, bytes, options)
+      : await takenOver(io, agent, bytes, options)
+  await io.out(options.json === true ? jsonLine('key', key) : `${key.did}\n`)
+  return 0
+}
+
+function keptByAgent(
+  io: Io,
+  agent: string,
+  bytes: Uint8Array,
+  options: KeyOptions,
+): Promise<KeyReport> {
+  if (options['passphrase'] === false || options.passphraseFile !== undefined) {
+    throw new UsageError('--ssh-agent makes no key file: leave --no-passphrase and the like out')
+  }
+  return importAgentKey(keysFolder(io, options), agent, bytes, sshAgentOf(io))
+}
+
+async function takenOver(
+  io: Io,
+  agent: string,
+  bytes: Uint8Array,
+  options: KeyOptions,
+): Promise<KeyReport> {
   const open = passphraseOf(io, options)
   let isLocked = false
   const key = await importKey(
@@ -62,8 +92,7 @@ export const keyImport: Verb = async (io, [agent = '', file = ''], options) => {
     newPassphraseOf(io, options),
   )
   if (!isLocked) await warnOfPassphraseFile(io, options, agent)
-  await io.out(options.json === true ? jsonLine('key', key) : `${key.did}\n`)
-  return 0
+  return key
 }
 
 /** `hstore key export`: prints the public key, or with --secret the private one. */
