@@ -5,6 +5,7 @@ import { describeCodec } from './vectors/codec.ts'
 import { describeCsag } from './vectors/csag.ts'
 import { describeHrc } from './vectors/hrc.ts'
 import { describeJson } from './vectors/json.ts'
+import { describeLanes } from './vectors/lanes.ts'
 import {
   describeDidKey,
   describeDsse,
@@ -39,6 +40,7 @@ if (folder === undefined) {
   describeCsag(folder)
   describeTurns(folder)
   describeHrc(folder)
+  describeLanes(folder)
   describeEd25519(folder)
   describeDidKey(folder)
   describeOpenSSHKeys(folder)
