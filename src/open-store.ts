@@ -26,6 +26,7 @@ import { resume } from './resume/resume.ts'
 import type { CarSink, ExportReport } from './sync/export.ts'
 import { exportCar } from './sync/export.ts'
 import { Turns } from './relay/turns.ts'
+import { Proofs } from './proof/proofs.ts'
 import { Rosters } from './roster/rosters.ts'
 import type { StoreConfig } from './store-folder.ts'
 import { folderOf, readConfig } from './store-folder.ts'
@@ -84,6 +85,7 @@ export class Store implements AsyncDisposable {
 
   /** Who is trusted with what. */
   readonly rosters: Rosters = new Rosters(this.#author, () => this.#open())
+  readonly proofs: Proofs = new Proofs(() => this.#open())
 
   constructor(folder: string, config: StoreConfig, options: OpenStoreOptions) {
     this.folder = folder

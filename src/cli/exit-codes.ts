@@ -43,6 +43,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_PARENT_CYCLE: exits.usage,
   HSTORE_PARENT_UNKNOWN: exits.usage,
   HSTORE_QUARANTINE_FULL: exits.newer,
+  HSTORE_PROOF_INVALID: exits.usage,
   HSTORE_REF_AMBIGUOUS: exits.usage,
   HSTORE_REF_NOT_FOUND: exits.usage,
   HSTORE_RELAY_BEHIND: exits.conflict,

@@ -154,3 +154,43 @@ export const freezeVerb: VerbSpec = {
   ],
   load: async () => (await import('./verbs/roster-cut.ts')).freeze,
 }
+
+const named = ['<ref>', 'an entry, or a revision that has two documents'] as const
+
+/** `hstore proof` and the verbs within it. */
+export const proofVerb: VerbSpec = {
+  name: 'proof',
+  group: 'Check',
+  summary: 'Prove that a name was given two meanings',
+  example: 'hstore proof show csag:handoff/lite/revision/R0001',
+  verbs: [
+    {
+      name: 'show',
+      summary: 'Show what the store can prove against the name of an entry, and what resolves it',
+      more: ['Ends with 0 where something is proven, else with 1.'],
+      example: 'hstore proof show csag:handoff/lite/revision/R0001',
+      args: [named],
+      load: async () => (await import('./verbs/proof.ts')).proofShow,
+    },
+    {
+      name: 'export',
+      summary: 'Write the two entries that prove it to a file',
+      more: ['The proof goes to stdout, unless --out names a new file. Writes over no file.'],
+      example: 'hstore proof export csag:handoff/lite/revision/R0001 --out proof.json',
+      args: [named],
+      options: [['--out <file>', 'write the proof here']],
+      load: async () => (await import('./verbs/proof.ts')).proofExport,
+    },
+    {
+      name: 'check',
+      summary: 'Check a proof that somebody sent',
+      more: [
+        'Needs no store: the two signed entries prove it. Whose keys signed them, the rosters of the store say: with one at hand that has the same genesis they are asked.',
+        'Ends with 0 where it is proven, 1 where nothing is, 3 where no roster is at hand or one entry is held, 4 of an unknown signer.',
+      ],
+      example: 'hstore proof check proof.json',
+      args: [['<file>', 'the proof, or - for stdin']],
+      load: async () => (await import('./verbs/proof.ts')).proofCheck,
+    },
+  ],
+}

@@ -1,7 +1,7 @@
 import { hrcVerb } from './hrc-rows.ts'
 import { keyVerb, noPassphrase } from './key-rows.ts'
 import { laneVerb } from './lane-rows.ts'
-import { freezeVerb, rosterVerb } from './roster-rows.ts'
+import { freezeVerb, proofVerb, rosterVerb } from './roster-rows.ts'
 import { syncVerbs } from './sync-rows.ts'
 import { turnVerb } from './turn-rows.ts'
 import type { VerbRow, VerbSpec } from './verb-spec.ts'
@@ -168,6 +168,7 @@ export const verbs: readonly VerbSpec[] = [
   },
   rosterVerb,
   freezeVerb,
+  proofVerb,
   {
     name: 'status',
     group: 'Look',
