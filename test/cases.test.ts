@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { describeBlockCases } from './support/case-blocks.ts'
 import { describeEntryCases } from './support/case-entries.ts'
 import { describeKeyCases } from './support/case-keys.ts'
+import { describeTrustCases } from './support/case-trust.ts'
 import { describeSyncCases } from './support/case-sync.ts'
 
 const vectors = process.env['HSTORE_VECTORS']
@@ -28,6 +29,7 @@ if (folder === undefined || vectors === undefined || !existsSync(folder)) {
     describeBlockCases(given)
     describeKeyCases(given)
     describeEntryCases(given)
+    describeTrustCases(given)
     describeSyncCases(given)
   })
 }

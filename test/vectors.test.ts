@@ -15,6 +15,7 @@ import {
   describeOpenSSHKeys,
   describeVcDi,
 } from './vectors/keys.ts'
+import { describeTuf } from './vectors/tuf.ts'
 import { describeTurns } from './vectors/turns.ts'
 
 const folder = process.env['HSTORE_VECTORS']
@@ -48,4 +49,5 @@ if (folder === undefined) {
   describeJwsEddsa(folder)
   describeHttpSignatures(folder)
   describeVcDi(folder)
+  describeTuf(folder)
 }

@@ -30,7 +30,8 @@ export function placeOf(options: Options): CutPlace {
     throw new UsageError(
       'say what stays good: either --as-of-head, or --at with entries of the key',
     )
-  return { at: isHead ? 'head' : at, except }
+  const isNone = at.length === 1 && at[0] === 'none'
+  return { at: isHead ? 'head' : isNone ? [] : at, except }
 }
 
 /** Returns the words of an option that takes several. */

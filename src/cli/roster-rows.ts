@@ -7,7 +7,7 @@ const place: readonly VerbRow[] = [
   ['--as-of-head', 'keep all that this store holds of the key'],
   [
     '--at <cid...>',
-    'keep these entries of the key and what they go back to, or what a freeze keeps',
+    'keep these entries of the key and what they go back to, what a freeze keeps, or none',
   ],
   ['--except <cid...>', 'but for these entries'],
 ]

@@ -175,7 +175,7 @@ export async function tellCut(context: Context, cut: Cut): Promise<CutPlan> {
   const cover = new Cover(ground, cut)
   const streams: CutStream[] = []
   for (const stream of await streamsOfKey(context, cut.key)) {
-    streams.push(await tellStream(context, ground, cover, cut.key, stream))
+    streams.push(await tellStream(context, cover, cut, stream))
   }
   const { key, pins, readmitted } = cut
   const settles = context.trust
@@ -193,13 +193,15 @@ export async function tellCut(context: Context, cut: Cut): Promise<CutPlan> {
   }
 }
 
+/** Rows say which entries the key has; what of them is covered, blocks say. */
 async function tellStream(
   { db }: Context,
-  ground: Ground,
   cover: Cover,
-  key: string,
+  { key, readmitted }: Cut,
   stream: string,
 ): Promise<CutStream> {
+  const behind = cover.allIn(stream)
+  const single = new Set(readmitted)
   let last: CutStream['last'] = null
   let covered = 0
   let outside = 0
@@ -207,9 +209,8 @@ async function tellStream(
   for await (const rows of db.rowBatches('entries', entryPrefix(stream))) {
     for (const { key: row, values } of rows) {
       const { cid, seq } = parseEntryKey(row)
-      const entry = values.includes(key) ? ground.findEntry(cid) : 'other'
-      if (typeof entry === 'string') continue
-      if (cover.has(entry) === 'yes') {
+      if (!values.includes(key)) continue
+      if (behind.has(cid) || single.has(cid)) {
         covered += 1
         last = { cid, seq }
       } else {

@@ -34,6 +34,12 @@ export class Cover {
     return found === 'no' && this.#absent !== undefined ? 'undecided' : found
   }
 
+  /** Returns every entry of a stream that is covered, walked to its end, but for those that are readmitted. */
+  allIn(stream: string): ReadonlySet<CidText> {
+    this.#seed()
+    return this.#streams.get(stream)?.all() ?? new Set()
+  }
+
   /** A pin whose block is not here; undefined when all are. */
   get absentPin(): CidText | undefined {
     this.#seed()
@@ -93,6 +99,12 @@ class Walk {
     }
     if (this.#covered.has(cid)) return 'yes'
     return seq < this.#openBelow ? 'undecided' : 'no'
+  }
+
+  all(): ReadonlySet<CidText> {
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop())
+      this.#follow(next)
+    return this.#covered
   }
 
   #follow({ prev, seq, signer, stream }: Place): void {

@@ -39,14 +39,16 @@ export function bodyOf(document: object): Block {
  * in all indexes.
  *
  * @param change - What differs from an envelope without parents that begins its signer's chain.
+ * @param by - Who signs it; the agent unless said.
  */
 export async function forge(
   store: TestStore,
   agent: string,
   document: object,
   change: Partial<Payload> = {},
+  by?: Signer,
 ): Promise<VerifiedEntry> {
-  const signer = await signerOf(store, agent)
+  const signer = by ?? (await signerOf(store, agent))
   await using context = await openBelow(store)
   const { id, revision } = document as { id?: string; revision?: string }
   const body = bodyOf(document)

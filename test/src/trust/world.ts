@@ -156,9 +156,9 @@ class Maker {
 
   #change(roster: Roster): Roster {
     const dice = this.#dice
-    const { agent, key } = dice.pick(
-      roster.agents.flatMap((agent) => agent.keys.map((key) => ({ agent, key }))),
-    )
+    const keys = roster.agents.flatMap((agent) => agent.keys.map((key) => ({ agent, key })))
+    if (keys.length === 0) return this.#otherRoots(roster)
+    const { agent, key } = dice.pick(keys)
     const grant = randomGrant(dice)
     switch (dice.below(9)) {
       case 0:
@@ -168,7 +168,7 @@ class Maker {
         return this.#rarely(30) ? withGrants(closed, key.did, [grant]) : closed
       }
       case 3:
-        return withClosed(roster, key.did, this.#cut(key.did), [dice.pick(key.grants)])
+        return withClosed(roster, key.did, this.#cut(key.did), key.grants.slice(0, 1))
       case 4:
         return withGrants(roster, key.did, [{ ...grant, until: this.#cut(key.did) }])
       case 5:
@@ -351,6 +351,7 @@ function randomGrant(dice: Dice): Grant {
 
 /** Rosters never forget: this one does. */
 function forgetful(roster: Roster, dice: Dice): Roster {
+  if (roster.agents.length === 0) return roster
   const victim = dice.pick(roster.agents)
   const how = dice.below(3)
   return {
