@@ -70,6 +70,7 @@ export const verbs: readonly VerbSpec[] = [
     args: [ref],
     options: [
       ['--entry', "print the entry's block"],
+      ['--dsse', 'print the entry as a DSSE envelope, for other verifiers'],
       ['--original', 'print the file as it was given'],
       ['--out <dir>', 'lay out the bundle in a new folder'],
     ],

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { base58btc } from 'multiformats/bases/base58'
 import { describe, expect, it } from 'vitest'
@@ -11,6 +11,8 @@ import { formatOpenSSHKey, parseOpenSSHKey } from '../../keys/openssh.ts'
 import { parseOpenSSHPublicKey } from '../../keys/openssh-public.ts'
 import { pae } from '../../keys/pae.ts'
 import { parsePrivateKey } from '../../keys/private-key.ts'
+import { dsseOf } from '../../src/entry/dsse.ts'
+import { verdictOf } from './read-index.ts'
 
 /** Files that may be taken or refused, and that hstore refuses. */
 const REFUSED_BY_CHOICE = new Set(['form/bom'])
@@ -103,6 +105,27 @@ export function describeDsse(folder: string): void {
       const bytes = pae(example['payloadType']!, utf8(example['payloadUtf8']!))
       expect(bytes).toEqual(utf8(example['pae']!))
     })
+    it.each(foreignEnvelopes(set))('$name is no entry, nor is what it holds', ({ dsse, file }) => {
+      const { payload } = dsse as { readonly payload: string }
+      const blocks = [file, utf8(JSON.stringify(dsse)), new Uint8Array(base64(payload))]
+      for (const block of blocks) {
+        expect(verdictOf(() => dsseOf(block))).toMatch(/^HSTORE_(?:BLOCK|ENTRY)_INVALID$/)
+      }
+    })
+  })
+}
+
+/** Envelopes that other tools signed, alone or in a bundle. */
+function foreignEnvelopes(set: string): { name: string; dsse: unknown; file: Uint8Array }[] {
+  const files = readdirSync(set, { recursive: true, encoding: 'utf8' })
+  return files.sort().flatMap((name) => {
+    if (!/link\.json$|template\.json$|bundle\.sigstore\.json$|spec-vector\.json$/.test(name))
+      return []
+    const value = json<{ dsseEnvelope?: unknown; envelope?: unknown; payload?: string }>(set, name)
+    const dsse =
+      value.dsseEnvelope ?? value.envelope ?? (value.payload === undefined ? undefined : value)
+    const file = new Uint8Array(readFileSync(join(set, name)))
+    return dsse === undefined ? [] : [{ name, dsse, file }]
   })
 }
 

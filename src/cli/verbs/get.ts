@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { dsseOf } from '../../entry/dsse.ts'
 import type { Found } from '../../get.ts'
 import type { Store } from '../../open-store.ts'
 import type { Io } from '../io.ts'
@@ -7,27 +8,32 @@ import type { GlobalOptions, Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
 import { openNamed, warnOfStanding } from '../settings.ts'
 
-/** `hstore get`: prints a body's exact bytes, an entry's, the file as given, an artifact, or lays out a bundle. */
+/** `hstore get`: prints a body's exact bytes, an entry's, an entry as DSSE, the file as given, an artifact, or lays out a bundle. */
 export const get: Verb = async (io, [ref = ''], options) => {
   assertOneForm(options)
-  const { entry, original, out, json } = options
+  const { dsse, entry, original, out, json } = options
   await using store = await openNamed(io, options)
   await warnOfStanding(io, store, ref)
   if (typeof out === 'string') await layOut(io, store, ref, options)
   else if (entry === true) await io.out(await store.getEntryBlock(ref))
+  else if (dsse === true) await io.out(dsseLine(await store.getEntryBlock(ref)))
   else if (original === true) await io.out(await store.getOriginal(ref))
   else await give(io, await store.get(ref), json === true)
   return 0
 }
 
 function assertOneForm(options: Parameters<Verb>[2]): void {
-  const { entry, original, out, json } = options
-  if ([entry, original, out].filter((option) => option !== undefined).length > 1) {
-    throw new UsageError('--entry, --original and --out do not go together')
+  const { dsse, entry, original, out, json } = options
+  if ([dsse, entry, original, out].filter((option) => option !== undefined).length > 1) {
+    throw new UsageError('--entry, --dsse, --original and --out do not go together')
   }
-  if (json === true && (entry === true || original === true)) {
-    throw new UsageError('--entry and --original give bytes, not JSON')
+  if (json === true && (dsse === true || entry === true || original === true)) {
+    throw new UsageError('--entry, --dsse and --original print what stands there, without --json')
   }
+}
+
+function dsseLine(block: Uint8Array): string {
+  return `${JSON.stringify(dsseOf(block))}\n`
 }
 
 async function layOut(
