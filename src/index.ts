@@ -40,6 +40,7 @@ export {
   showKey,
 } from './key-verbs.ts'
 export type { KeyFormat, KeyReport } from './key-verbs.ts'
+export type { BlameReport } from './attribution/blame.ts'
 export type { DiffReport } from './diff-entries.ts'
 export type { Found } from './get.ts'
 export type { Shown } from './show.ts'

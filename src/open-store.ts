@@ -2,6 +2,7 @@ import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
 import { layOut, givenBytes } from './bundle/lay-out.ts'
 import type { LaidOut } from './bundle/lay-out.ts'
+import { type BlameReport, blameEntry } from './attribution/blame.ts'
 import type { Context } from './context.ts'
 import { getEntry, openContext } from './context.ts'
 import { diffEntries } from './diff-entries.ts'
@@ -192,6 +193,11 @@ export class Store implements AsyncDisposable {
   /** Returns how the documents of two entries of one kind differ, by records. */
   async diff(a: string, b: string): Promise<DiffReport> {
     return diffEntries(await this.#open(), a, b)
+  }
+
+  /** Returns whose word each record of an envelope is. */
+  async blame(ref: string): Promise<BlameReport> {
+    return blameEntry(await this.#open(), ref)
   }
 
   /** Returns the entry that a REF names. */

@@ -1,6 +1,7 @@
 import { checkArtifact } from '../store/artifacts.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
+import { envelopeHeads, judgeAttribution } from './attribution/judge.ts'
 import type { Context } from './context.ts'
 import { judgeChainForks, judgeCycles, judgeEntries, judgeNames } from './graph/judge.ts'
 import { judgeStandings } from './graph/judge-standings.ts'
@@ -13,7 +14,7 @@ import { scanStore } from './graph/scan.ts'
 import { walk } from './graph/walk.ts'
 import { judgeLanes } from './lanes/judge-lanes.ts'
 import { judgeRelays } from './relay/judge-turns.ts'
-import { absentChecks, errorExits, pendingCodes } from './resume/verdict.ts'
+import { errorExits, pendingCodes } from './resume/verdict.ts'
 import { finding } from './rules/hstore-rules.ts'
 import type { Finding } from './rules/rule.ts'
 import { rosterEntries } from './trust/load.ts'
@@ -54,23 +55,26 @@ export async function verifyRefs(
     if (state === 'corrupt')
       direct.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
   }
-  return report(context, graph, direct)
+  return report(context, graph, starts, direct)
 }
 
 /** Verifies every block of the store, linked or not, and what the entries among them say. */
 export async function verifyAll(context: Context, full: boolean): Promise<VerifyReport> {
   const graph = await scanStore(context.db, marked(context, full))
   const { absent, odd } = judgeIndexes(await planIndexes(context.db, graph), graph)
-  return report(context, graph, [...absent, ...odd, ...(await judgeLosses(context.db))])
+  const more = [...absent, ...odd, ...(await judgeLosses(context.db))]
+  return report(context, graph, envelopeHeads(graph), more)
 }
 
 function marked(context: Context, full: boolean): (cid: CidText) => boolean {
   return (cid) => !full && context.marks.has(cid, 'signature')
 }
 
+/** @param judged - The envelopes whose records are judged. */
 async function report(
   context: Context,
   graph: LoadedGraph,
+  judged: readonly CidText[],
   more: readonly Finding[],
 ): Promise<VerifyReport> {
   const { trust } = context
@@ -84,6 +88,7 @@ async function report(
     ...judgeChainForks(graph),
     ...(await judgeRelays(context, graph)),
     ...(await judgeLanes(context, graph)),
+    ...judgeAttribution(graph, judged, trust).findings,
   ]
   const { counts } = graph
   const isEmpty = counts.entries === 0 && counts.artifacts === 0
@@ -93,7 +98,7 @@ async function report(
     ok: exit === 0,
     checked,
     findings,
-    notMade: [...absentChecks, 'contract rules', ...checkedBefore(counts)],
+    notMade: ['contract rules', ...checkedBefore(counts)],
     exit,
   }
 }

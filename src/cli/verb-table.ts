@@ -151,6 +151,18 @@ export const verbs: readonly VerbSpec[] = [
     load: async () => (await import('./verbs/diff.ts')).diff,
   },
   {
+    name: 'blame',
+    group: 'Look',
+    summary: 'Tell whose word each record of an envelope is',
+    more: [
+      'For each assessment, action, execution and conflict: proven, changed, stale, unproven or forged, the creator, and the entries that stated and changed it; then the records of the history that the envelope lacks, as dropped.',
+      'Ends with 0, with 1 where a record is stale or forged, with 5 where the history can not be read whole.',
+    ],
+    example: 'hstore blame csag:handoff/lite',
+    args: [ref],
+    load: async () => (await import('./verbs/blame.ts')).blame,
+  },
+  {
     name: 'show',
     group: 'Look',
     summary: 'Show an entry and its document, or what another block is',

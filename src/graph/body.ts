@@ -3,6 +3,8 @@ import { encodeForm, findLink } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { cidTextOf, codecOf } from '../../store/cid-text.ts'
 import { parseJson, toBlockForm } from '../../store/json-input.ts'
+import type { KnownRecords, ListedRecords } from '../attribution/records.ts'
+import { recordsOf } from '../attribution/records.ts'
 import type { Roster } from '../trust/roster.ts'
 import { readRoster } from '../trust/read-roster.ts'
 
@@ -16,10 +18,11 @@ export interface EnvelopeFacts {
   readonly createdBy: string
   readonly parents: readonly string[]
   readonly currentHeads: readonly string[]
+  readonly records: ListedRecords
 }
 
 /** Returns what the graph needs of an envelope, or undefined when the body is none. */
-export function findEnvelopeFacts(form: FormMap): EnvelopeFacts | undefined {
+export function findEnvelopeFacts(form: FormMap, known?: KnownRecords): EnvelopeFacts | undefined {
   const { id, revision, created_by, parents, current_heads } = form as Record<string, JsonForm>
   const named = [id, revision, created_by].every((value) => typeof value === 'string')
   if (!named || !isTexts(current_heads) || !(parents == null || isTexts(parents))) return undefined
@@ -29,6 +32,7 @@ export function findEnvelopeFacts(form: FormMap): EnvelopeFacts | undefined {
     createdBy: created_by as string,
     parents: parents ?? [],
     currentHeads: current_heads,
+    records: recordsOf(form, known),
   }
 }
 

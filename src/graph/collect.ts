@@ -5,6 +5,7 @@ import { entryOfForm } from '../entry/decode.ts'
 import type { Entry, SignedEntry, VerifiedEntry } from '../entry/entry.ts'
 import { asVerified, findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import type { KnownRecords } from '../attribution/records.ts'
 import { findRelayNote } from '../contracts/turns/relay-body.ts'
 import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
 import { findTurn } from '../contracts/turns/turn-body.ts'
@@ -36,6 +37,7 @@ export class Collection implements LoadedGraph {
   readonly damage: Finding[] = []
   readonly #pending: Pending[] = []
   #texts = new TextPool()
+  #records: KnownRecords = new Map()
   readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
 
   /**
@@ -72,7 +74,11 @@ export class Collection implements LoadedGraph {
 
   /** Waits until at most `most` signatures are still being checked, those begun first, and takes them in that order. */
   async settle(most: number): Promise<void> {
-    if (most === 0) this.#texts = new TextPool() // all is read: what was kept once stays so
+    if (most === 0) {
+      // all is read: what was kept once stays so
+      this.#texts = new TextPool()
+      this.#records = new Map()
+    }
     const begun = this.#pending.splice(0, Math.max(0, this.#pending.length - most))
     for (const { entry, verified } of begun) {
       const found = await verified
@@ -88,7 +94,7 @@ export class Collection implements LoadedGraph {
   addBody(cid: CidText, bytes: Uint8Array, kind: string): void {
     const form = this.#decode(cid, bytes)
     if (form !== undefined)
-      this.bodies.set(this.#texts.once(cid), this.leanFacts(factsOf(form, kind)))
+      this.bodies.set(this.#texts.once(cid), this.#leanFacts(factsOf(form, kind, this.#records)))
   }
 
   /** Takes in a cut; what it covers is the roster's business. */
@@ -134,10 +140,15 @@ export class Collection implements LoadedGraph {
     }
   }
 
+  /** Returns what a decoded body is by its own keys, where no entry is at hand to say. */
+  guessFacts(form: { [key: string]: JsonForm }): BodyFacts {
+    return this.#leanFacts(guessFacts(form, this.#records))
+  }
+
   /** Returns facts whose names are those of the entries, kept once. */
-  leanFacts(facts: BodyFacts): BodyFacts {
+  #leanFacts(facts: BodyFacts): BodyFacts {
     if (facts.kind !== 'envelope') return facts
-    const { id, revision, createdBy, parents, currentHeads } = facts.facts
+    const { id, revision, createdBy, parents, currentHeads, records } = facts.facts
     const once = (text: string): string => this.#texts.once(text)
     return {
       kind: 'envelope',
@@ -147,6 +158,7 @@ export class Collection implements LoadedGraph {
         createdBy: once(createdBy),
         parents: parents.map(once),
         currentHeads: currentHeads.map(once),
+        records,
       },
     }
   }
@@ -183,9 +195,9 @@ export class Collection implements LoadedGraph {
 }
 
 /** Returns what a decoded body is, read as an entry of `kind` wants it. */
-export function factsOf(form: { [key: string]: JsonForm }, kind: string): BodyFacts {
+function factsOf(form: { [key: string]: JsonForm }, kind: string, known?: KnownRecords): BodyFacts {
   if (kind === 'envelope') {
-    const facts = findEnvelopeFacts(form)
+    const facts = findEnvelopeFacts(form, known)
     return facts === undefined
       ? { kind: 'other', fault: 'is no envelope' }
       : { kind: 'envelope', facts }
@@ -227,9 +239,8 @@ function relayFacts(form: { [key: string]: JsonForm }, kind: 'turn' | 'relay'): 
     : { kind, head: note.head }
 }
 
-/** Returns what a decoded body is by its own keys, where no entry is at hand to say. */
-export function guessFacts(form: { [key: string]: JsonForm }): BodyFacts {
-  if (Object.hasOwn(form, 'envelope_version')) return factsOf(form, 'envelope')
+function guessFacts(form: { [key: string]: JsonForm }, known: KnownRecords): BodyFacts {
+  if (Object.hasOwn(form, 'envelope_version')) return factsOf(form, 'envelope', known)
   if (Object.hasOwn(form, 'roots')) return factsOf(form, 'roster')
   if (Object.hasOwn(form, 'verdict')) return factsOf(form, 'certificate')
   if (Object.hasOwn(form, 'folded')) return factsOf(form, 'turn')

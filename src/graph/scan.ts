@@ -9,7 +9,7 @@ import type { Entry } from '../entry/entry.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import { findArtifacts } from './body.ts'
-import { Collection, guessFacts } from './collect.ts'
+import { Collection } from './collect.ts'
 import type { BodyFacts, LoadedGraph } from './loaded.ts'
 
 /** Signatures checked at once, at most: more only take memory. */
@@ -64,7 +64,7 @@ function addDagJson(
     const { form } = decodeForm(bytes)
     const list = findArtifacts(form)
     if (looksLikeEntry(form)) collection.addEntryForm(cid, bytes, form, isMarked)
-    else if (list === undefined) loose.facts.set(cid, collection.leanFacts(guessFacts(form)))
+    else if (list === undefined) loose.facts.set(cid, collection.guessFacts(form))
     else loose.lists.set(cid, list)
   } catch (error) {
     if (!(error instanceof HstoreError)) throw error

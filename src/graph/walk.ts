@@ -14,6 +14,8 @@ export interface WalkOptions {
   readonly isOfNode?: (cid: CidText, entry: Entry) => Promise<boolean>
   /** Returns whether an entry's signature was checked before. */
   readonly isMarked?: (cid: CidText) => boolean
+  /** Goes over parents alone and reads bodies alone. */
+  readonly documentsOnly?: boolean
 }
 
 const batch = 256
@@ -37,8 +39,12 @@ export async function walk(
     for (let at = 0; at < wave.length; at += batch) {
       const cids = wave.slice(at, at + batch)
       for (const entry of await readEntries(db, collection, cids, options)) {
-        if (isCovered(collection, entry.cid, options)) continue
-        addRests(rests, entry)
+        if (isCovered(collection, entry.cid, options)) {
+          if (entry.kind === 'envelope') addBody(rests, entry)
+          continue
+        }
+        if (options.documentsOnly === true) addBody(rests, entry)
+        else addRests(rests, entry)
         for (const cid of await linked(db, entry, nodes, options)) next.add(cid)
       }
     }
@@ -63,7 +69,7 @@ function take(cids: Iterable<CidText>, seen: Set<CidText>): CidText[] {
   return fresh
 }
 
-/** The entry where covered history begins is read, for its children's sake; nothing below it is. */
+/** The entry where covered history begins is read, with its body, for its children's sake; nothing below it is. */
 function isCovered(collection: Collection, cid: CidText, { isBefore }: WalkOptions): boolean {
   if (isBefore?.(cid) !== true) return false
   collection.before.add(cid)
@@ -94,9 +100,9 @@ async function linked(
   db: Database,
   entry: Entry,
   nodes: Set<string>,
-  { isOfNode }: WalkOptions,
+  { documentsOnly, isOfNode }: WalkOptions,
 ): Promise<CidText[]> {
-  const links: CidText[] = [...entry.parents, ...entry.prev]
+  const links: CidText[] = [...entry.parents, ...(documentsOnly === true ? [] : entry.prev)]
   if (!mayBeRestated(entry.kind) || isOfNode === undefined) return links
   const carriers = (db.readRow('bodies', entry.body) ?? []) as CidText[]
   if (carriers.length === 1 && carriers[0] === entry.cid) return links
@@ -110,10 +116,14 @@ async function linked(
 }
 
 function addRests(rests: Map<CidText, Rest>, entry: Entry): void {
-  const { artifacts, body, cid: of, kind, source } = entry
-  rests.set(body, { as: 'body', kind, of })
+  const { artifacts, cid: of, source } = entry
+  addBody(rests, entry)
   if (artifacts !== undefined) rests.set(artifacts, { as: 'list', of })
   if (source !== undefined) rests.set(source, { as: 'source', of })
+}
+
+function addBody(rests: Map<CidText, Rest>, { body, cid: of, kind }: Entry): void {
+  rests.set(body, { as: 'body', kind, of })
 }
 
 async function readRests(

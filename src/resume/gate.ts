@@ -1,8 +1,9 @@
 import type { Signer } from '../../keys/signer.ts'
 import type { CidText } from '../../store/cid-text.ts'
+import { judgeAttribution } from '../attribution/judge.ts'
 import type { Context } from '../context.ts'
 import type { Tick } from '../contracts/hrc/documents.ts'
-import type { VerifiedEntry } from '../entry/entry.ts'
+import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { ancestryOf } from '../graph/ancestry.ts'
 import { judgeClaims } from '../graph/claims.ts'
 import { namesakesOf } from '../graph/namesakes.ts'
@@ -61,7 +62,7 @@ export interface Judgement {
 
 /**
  * Judges an entry with all that it rests on, in the fixed order of docs/format.md, «The gate»: blocks, signatures,
- * trust, equivocation, history, contract, artifacts, lane. Changes nothing.
+ * trust, equivocation, history, contract, artifacts, attribution, lane. Changes nothing.
  */
 export async function judge(
   context: Context,
@@ -70,11 +71,23 @@ export async function judge(
 ): Promise<Judgement> {
   const coverage = options.full ? undefined : await findCoverage(context, head, options)
   const isCovered = (cid: CidText): boolean => coverage?.covers(cid) === true
+  const walkOptions = {
+    isOfNode: (cid: CidText, other: Entry) => isOfNode(context, cid, other),
+    isMarked: (cid: CidText) => !options.full && context.marks.has(cid, 'signature'),
+  }
   const graph = await walk(context.db, [head, ...(await rosterEntries(context.db))], {
+    ...walkOptions,
     isBefore: (cid) => cid !== head && isCovered(cid),
-    isOfNode: (cid, other) => isOfNode(context, cid, other),
-    isMarked: (cid) => !options.full && context.marks.has(cid, 'signature'),
   })
+  let attribution = judgeAttribution(graph, [head], context.trust, isCovered(head))
+  let more: LoadedGraph['damage'] = []
+  if (!attribution.isSettled) {
+    // what covered history ends with does not tell what was said later: its documents do
+    const documents = await walk(context.db, [head], { ...walkOptions, documentsOnly: true })
+    attribution = judgeAttribution(documents, [head], context.trust)
+    const told = new Set(graph.damage.map(({ cid }) => cid))
+    more = documents.damage.filter(({ cid }) => !told.has(cid))
+  }
   const entry = graph.entries.get(head)
   const ancestry = ancestryOf(graph, head)
   const shallow = findShallow(graph, ancestry, context.trust)
@@ -83,13 +96,14 @@ export async function judge(
   const namesakes = await namesakesOf(context, graph, ancestry)
   const lane = await laneCheck(context, entry, options)
   const checks = new Map<string, readonly Finding[]>([
-    ['blocks', [...damageOf(graph, 'HS1'), ...damageOf(graph, 'HS4'), ...tips]],
+    ['blocks', [...damageOf(graph, 'HS1'), ...more, ...damageOf(graph, 'HS4'), ...tips]],
     ['signatures', damageOf(graph, 'HS2')],
     ['trust', judgeStandings(graph, context.trust)],
     ['equivocation', judgeNames(namesakes, context.trust)],
     ['history', [...(await judgeHistory(context, graph, entry)), ...shallow.findings]],
     ['contract', [...contract.findings, ...(await judgeGraphs(context, graph))]],
     ['artifacts', [...damageOf(graph, 'HS5'), ...remoteFindings(contract.remote)]],
+    ['attribution', attribution.findings],
     ...(lane.lanes.length > 0 ? ([['lane', lane.findings]] as const) : []),
   ])
   const findings = [...checks.values()].flat()

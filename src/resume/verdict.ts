@@ -2,13 +2,10 @@ import type { LoadedGraph } from '../graph/loaded.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { CheckResult, Verdict } from '../graph/certificate.ts'
 
-/** The checks of the gate that this version does not have. They lower nothing. */
-export const absentChecks: readonly string[] = ['attribution']
-
 /** Exit codes of docs/cli.md that a verdict can give. */
 export type GateExit = 0 | 1 | 3 | 4 | 5 | 6 | 9
 
-const partialCodes = new Set(['HS1012', 'HS3014', 'HS3015'])
+const partialCodes = new Set(['HS1012', 'HS2106', 'HS3014', 'HS3015'])
 /** Findings that a roster which is not here, or not made yet, would settle, or the addressee of an offer. */
 export const pendingCodes: ReadonlySet<string> = new Set([
   'HS2004',
@@ -33,15 +30,11 @@ export function concludes(
   acceptShallow: readonly string[],
 ): { readonly verdict: Verdict; readonly exit: GateExit; readonly checks: readonly CheckResult[] } {
   const lacks = shallow.filter((name) => !acceptShallow.includes(name))
-  const results = [...checks].map(([name, findings]) => ({
+  const listed = [...checks].map(([name, findings]) => ({
     name,
     result: resultOf(findings, lacks),
   }))
   const findings = [...checks.values()].flat()
-  const listed = [
-    ...results,
-    ...absentChecks.map((name) => ({ name, result: 'not made' as const })),
-  ]
   const isOwed = ({ code }: Finding): boolean => errorExits.get(code) === 1
   const worst = findings.find((one) => one.severity === 'error' && !isOwed(one))
   if (worst !== undefined)
@@ -69,7 +62,6 @@ export function checksNotMade(
   lanes: readonly string[],
 ): string[] {
   return [
-    ...absentChecks,
     ...(lanes.length === 0 ? ['lane: no lane binds the entry'] : []),
     ...(remote.length > 0 ? [`bytes of ${remote.length} remote artifacts`] : []),
     ...(graph.before.size > 0

@@ -73,7 +73,7 @@ describe('resume', () => {
   it('says which checks it made and which not', async () => {
     const { checks, notMade } = await resume(await copyOf(full), stream)
     const made = checks.filter(({ result }) => result === 'ok').map(({ name }) => name)
-    const wanted = 'blocks signatures trust equivocation history contract artifacts'
+    const wanted = 'blocks signatures trust equivocation history contract artifacts attribution'
     expect(made).toEqual(wanted.split(' '))
     const absent = checks.filter(({ result }) => result === 'not made').map(({ name }) => name)
     for (const name of absent) expect(notMade.join()).toContain(name)

@@ -1,0 +1,127 @@
+import type { HistoryNode } from './history-nodes.ts'
+import { ownRecords } from './history-nodes.ts'
+import type { RecordFacts } from './records.ts'
+import { recordKey, recordLists } from './records.ts'
+import type { RecordVerdict, Register, Setting } from './register.ts'
+import { noRegister } from './register.ts'
+import type { Part } from './step.ts'
+import { isOver, lookUp } from './step.ts'
+
+/** A revision that set a record, or that has it in a way which nobody set. */
+export interface RecordChange {
+  readonly node: HistoryNode
+  /** The record as it stands there; undefined where it was left out. */
+  readonly facts: RecordFacts | undefined
+  readonly verdict: RecordVerdict
+  /** What the revision set: nothing where its author may not. */
+  readonly parts: readonly Part[]
+}
+
+/** What a judged revision has of one record. */
+export interface RecordJudgement {
+  /** The record as it stands there, or where it was left out as it was set last. */
+  readonly facts: RecordFacts
+  /** Where it stands in the document, as a JSON pointer; undefined where it was left out. */
+  readonly pointer: string | undefined
+  readonly verdict: RecordVerdict
+  /** The revision since which it has stood so. */
+  readonly since: HistoryNode
+  /** The revision that stated it first. */
+  readonly first: HistoryNode
+  /** How a record that was left out is missed; undefined for one that is there. */
+  readonly absence: Absence | undefined
+  /** Every change so far, parents before children. */
+  readonly changes: readonly RecordChange[]
+}
+
+/**
+ * How a record that was left out is missed: an open conflict or an unfinished action without its creator or owner most,
+ * a resolved conflict not at all, since CSAG-H-044 and CSAG-H-048 let no later revision keep it.
+ */
+export type Absence = 'due' | 'missed' | 'noted'
+
+/** The records of one revision, in its own order, then those that it lacks by kind and id. */
+export interface RevisionJudgement {
+  readonly node: HistoryNode
+  readonly records: readonly RecordJudgement[]
+}
+
+/** What is known of each record at one place of the history, by its key. */
+export type Registers = Map<string, Register>
+
+/** What was said of a record so far, whether it still counts or not. */
+export interface Past {
+  readonly origin: Setting[]
+  readonly state: Setting[]
+  readonly changes: RecordChange[]
+}
+
+/**
+ * Returns what a revision's records are worth, and which it lacks.
+ *
+ * @param registers - What is known once it has had its say.
+ * @param past - What was said of each record so far, by its key.
+ */
+export function judgeRevision(
+  node: HistoryNode,
+  registers: Registers,
+  past: ReadonlyMap<string, Past>,
+): RevisionJudgement {
+  const own = ownRecords(node)
+  const found = node.records.flatMap((list, i) =>
+    list.flatMap((facts, j) => {
+      if (facts === undefined) return []
+      const key = recordKey(facts)
+      const register = registers.get(key) ?? noRegister
+      const isTwice = own.get(key) === undefined
+      const pointer = `/${recordLists[i]!.key}/${j}`
+      const { changes = [] } = past.get(key) ?? {}
+      return { ...judgeRecord(node, facts, register, isTwice), pointer, changes }
+    }),
+  )
+  return { node, records: [...found, ...absentRecords(registers, own, past)] }
+}
+
+function judgeRecord(
+  node: HistoryNode,
+  facts: RecordFacts,
+  register: Register,
+  isTwice: boolean,
+): Omit<RecordJudgement, 'changes' | 'pointer'> {
+  const { first = node } = register
+  const seen = isTwice || node.voice !== 'word' ? undefined : register.seen[0]
+  const verdict = isTwice ? 'unproven' : (seen?.verdict ?? lookUp(facts, register))
+  return { facts, verdict, since: seen?.since ?? node, first, absence: undefined }
+}
+
+/** What nobody ever set is missed by nobody. */
+function absentRecords(
+  registers: Registers,
+  own: ReadonlyMap<string, unknown>,
+  past: ReadonlyMap<string, Past>,
+): RecordJudgement[] {
+  const found: RecordJudgement[] = []
+  for (const [key, { seen, state, first }] of registers) {
+    const [out] = seen
+    if (own.has(key) || out === undefined || seen.some((one) => one.facts !== undefined)) continue
+    const { changes = [], state: all = [] } = past.get(key) ?? {}
+    const stated = [...all, ...state].findLast((one) => one.facts !== undefined)
+    if (stated?.facts === undefined || first === undefined || state.length === 0) continue
+    const judged = { facts: stated.facts, pointer: undefined, verdict: 'dropped', first } as const
+    found.push({ ...judged, since: out.since, absence: absenceOf(state), changes })
+  }
+  const keyOf = ({ facts }: RecordJudgement): string => recordKey(facts)
+  return found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+function absenceOf(state: readonly Setting[]): Absence {
+  if (isOver(state)) return 'due'
+  return state.every((one) => one.facts !== undefined) && state.some(isOpen) ? 'missed' : 'noted'
+}
+
+const finished: readonly string[] = ['cancelled', 'completed']
+
+function isOpen({ facts }: Setting): boolean {
+  if (facts?.kind === 'conflict') return facts.status === 'open'
+  return facts?.kind === 'action' && !finished.includes(facts.status)
+}
