@@ -40,7 +40,8 @@ export {
   showKey,
 } from './key-verbs.ts'
 export type { KeyFormat, KeyReport } from './key-verbs.ts'
-export type { BlameReport } from './attribution/blame.ts'
+export type { BlamedEntry, BlameReport } from './attribution/blame.ts'
+export type { RecordVerdict } from './attribution/register.ts'
 export type { DiffReport } from './diff-entries.ts'
 export type { Found } from './get.ts'
 export type { Shown } from './show.ts'

@@ -132,6 +132,7 @@ describe('docs/cli.md', () => {
       await printed(`hstore resume ${ref} --json`),
       await printed(`hstore log ${ref} --json`),
       await printed(`hstore diff ${ref} ${ref} --json`),
+      await printed(`hstore blame ${ref} --json`),
       await printed(`hstore show ${ref} --json`),
       await printed(`hstore heads --json`),
       await printed('hstore roster show --json'),

@@ -100,7 +100,7 @@ export class Collection implements LoadedGraph {
   /** Takes in a cut; what it covers is the roster's business. */
   addCut(cid: CidText, bytes: Uint8Array): void {
     const form = this.#decode(cid, bytes)
-    if (form !== undefined) this.bodies.set(cid, guessFacts(form))
+    if (form !== undefined) this.bodies.set(cid, this.guessFacts(form))
   }
 
   /** Takes in a list of artifacts. */

@@ -38,7 +38,7 @@ A finding is \`{code, severity, message, path?, pointer?, cid?}\`: \`path\` in t
 | severity | means |
 | --- | --- |
 | \`error\` | decides: \`verify\` and \`validate\` say no, the gate says \`unsafe\`; with HS4315 to HS4317 alone \`partial\` |
-| \`warning\` | asks for attention; HS2004 and HS2005 make the gate \`pending\`, HS1012, HS3008 and HS3015 \`partial\` |
+| \`warning\` | asks for attention; HS2004 and HS2005 make the gate \`pending\`, HS1012, HS2106, HS3008 and HS3015 \`partial\` |
 | \`info\` | for the reader; HS3014 makes the gate \`partial\` |
 `
 

@@ -139,21 +139,22 @@ export function oracle(revisions: readonly TestRevision[]): readonly ReadonlyMap
     found: [Part, string, Said][],
   ): void {
     const state = latest('state', key, i)
-    const stated = [...above[i]!].some(
-      (at) => revisions[at]!.as === undefined && has(revisions[at]!, key),
-    )
-    if (state.length === 0 || !stated) return
+    if (state.length === 0 || !wasStated(i, key)) return
     const isThere = wasThere(i, key)
     if (as !== undefined && isThere) return
-    const isOver = state.every(({ record }) => record?.['conflict_status'] === 'resolved')
-    const isNew = isThere && !isOver && state.some(({ record }) => record !== undefined)
-    const ground = mayState(author, key, i) ? 'word' : isCut[i]! ? 'missing' : undefined
-    if (isNew && ground !== undefined) {
+    const isNew = isThere && !isOver(state) && state.some(({ record }) => record !== undefined)
+    const may = mayState(author, key, i)
+    if (isNew && (may || isCut[i]!)) {
+      const ground = may ? 'word' : 'missing'
       found.push(['state', key, { at: i, record: undefined, value: '', ground }])
       verdicts.set(key, 'noted')
       return
     }
-    verdicts.set(key, isOver ? 'due' : isMissed(state) ? 'missed' : 'noted')
+    verdicts.set(key, absence(state))
+  }
+
+  function wasStated(i: number, key: string): boolean {
+    return [...above[i]!].some((at) => revisions[at]!.as === undefined && has(revisions[at]!, key))
   }
 
   /** Whether one of the revisions before has the record; a witness's stands for those before it. */
@@ -216,9 +217,14 @@ function isSettled(record: TestRecord, part: Part, all: readonly Said[]): boolea
   return all.length > 0 && all.every((one) => one.ground === 'word' && one.value === value)
 }
 
-function isMissed(state: readonly Said[]): boolean {
+function isOver(state: readonly Said[]): boolean {
+  return state.every(({ record }) => record?.['conflict_status'] === 'resolved')
+}
+
+function absence(state: readonly Said[]): string {
+  if (isOver(state)) return 'due'
   const isKept = state.every(({ record }) => record !== undefined)
-  return isKept && state.some(({ record }) => isOpenWork(record))
+  return isKept && state.some(({ record }) => isOpenWork(record)) ? 'missed' : 'noted'
 }
 
 function isOpenWork(record: TestRecord | undefined): boolean {
