@@ -5,6 +5,7 @@ import { describeBlockCases } from './support/case-blocks.ts'
 import { describeEntryCases } from './support/case-entries.ts'
 import { describeKeyCases } from './support/case-keys.ts'
 import { describeTrustCases } from './support/case-trust.ts'
+import { describeLaneCases } from './support/case-lanes.ts'
 import { describeSyncCases } from './support/case-sync.ts'
 
 const vectors = process.env['HSTORE_VECTORS']
@@ -30,6 +31,7 @@ if (folder === undefined || vectors === undefined || !existsSync(folder)) {
     describeKeyCases(given)
     describeEntryCases(given)
     describeTrustCases(given)
+    describeLaneCases()
     describeSyncCases(given)
   })
 }

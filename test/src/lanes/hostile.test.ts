@@ -5,6 +5,7 @@ import type { CidText } from '../../../store/cid-text.ts'
 import { rosterDraft } from '../../../src/init.ts'
 import { append } from '../../../src/put/append.ts'
 import { rosterForm } from '../../../src/trust/roster.ts'
+import { verifyAll, verifyRefs } from '../../../src/verify.ts'
 import { agents, makeSharedFolder, makeTestStore } from '../../support/store.ts'
 import type { TestStore } from '../../support/store.ts'
 import { amendRoster, openBelow, signerOf } from '../../support/forge.ts'
@@ -317,7 +318,7 @@ describe('a contested lane', () => {
     expect(await holder()).toEqual([b, 2])
   })
 
-  it('has two commits of one epoch for two offers: found in verify, exit 6', async () => {
+  it('has two commits of one epoch for two offers: an equivocation', async () => {
     await begin()
     const first = await offered()
     await handOver(first)
@@ -336,6 +337,11 @@ describe('a contested lane', () => {
       epoch: 1,
       contested: { why: 'commits', cids: [commits.get(first.proposal)!, second].sort() },
     })
+    const { findings, exit } = await verifyRefs(bench.context, [second], false)
+    expect(findings.filter(({ severity }) => severity === 'error')).toMatchObject([
+      { code: 'HS3009' },
+    ])
+    expect(exit).toBe(6)
   })
 
   it('has not: two commits of one epoch for one offer are one', async () => {
@@ -351,6 +357,95 @@ describe('a contested lane', () => {
     })
     expect(await holder()).toEqual([b, 2])
     expect((await bench.shown(name)).heads).toMatchObject([{ event: proposal }])
+  })
+})
+
+describe('a fork', () => {
+  const apart = { payload: { prev: [], seq: 1 } }
+  const join = (status = 'JOINED', epoch = 1): Draft => ({
+    kind: 'lane-join',
+    lane_id: name,
+    ownership_epoch: epoch,
+    status,
+  })
+
+  it('of one owner is two heads, until it joins them', async () => {
+    await begin()
+    const one = await bench.sign(a, name, status(name, head, 'ONE'), { parents: [head], ...apart })
+    const two = await bench.sign(a, name, status(name, head, 'TWO'), { parents: [head], ...apart })
+    expect(await bench.shown(name)).toMatchObject({ owner: a, head: null })
+    const half = await bench.sign(a, name, join(), { parents: [one] })
+    expect(await bench.faultOf(name, half)).toBe('HS4402')
+    const joined = await bench.sign(a, name, join(), { parents: [one, two] })
+    expect(await bench.shown(name)).toMatchObject({ owner: a, head: joined, status: 'JOINED' })
+  })
+
+  it('is beaten by a commit; the new owner may join what it left', async () => {
+    await begin()
+    const made = await offered()
+    const left = await bench.sign(a, name, status(name, head, 'LEFT'), {
+      parents: [head],
+      ...apart,
+    })
+    const { proposal, by, accepted } = made
+    const moved = await bench.sign(a, name, commit(name, [proposal, by, accepted]), {
+      parents: [head],
+      payload: { prev: [proposal], seq: 3 },
+    })
+    expect(await bench.shown(name)).toMatchObject({
+      owner: b,
+      epoch: 2,
+      head: proposal,
+      branches: [{ event: left }],
+    })
+    const old = await bench.sign(a, name, join('X', 1), { parents: [moved, left] })
+    expect(await bench.faultOf(name, old)).toBe('BLOCKED_WRITER_NOT_OWNER')
+    const joined = await bench.sign(b, name, join('JOINED', 2), { parents: [moved, left] })
+    expect(await bench.shown(name)).toMatchObject({ owner: b, head: joined, branches: [] })
+  })
+
+  it('of two offers takes no commit that knows of both, until one is withdrawn', async () => {
+    await begin()
+    const made = await offered()
+    const rival = await bench.sign(a, name, offer(name, head, merger), {
+      parents: [head],
+      ...apart,
+    })
+    expect((await bench.shown(name)).offers).toHaveLength(2)
+    expect(await bench.faultOf(name, await handOver(made))).toBe('HS4405')
+    await bench.sign(
+      a,
+      name,
+      { kind: 'withdraw', lane_id: name, proposal: rival },
+      { parents: [head] },
+    )
+    expect(await bench.faultOf(name, await handOver(made, a, 1, 531))).toBeUndefined()
+    expect(await holder()).toEqual([b, 2])
+  })
+})
+
+describe('verify', () => {
+  it('names what is contested and what does not count', async () => {
+    await begin()
+    await bench.sign(b, name, opening(name))
+    const odd = await verifyAll(bench.context, false)
+    const codes = new Set(odd.findings.map(({ code }) => code))
+    for (const code of ['HS3001', 'HS3002', 'HS3009', 'HS4401', 'HS4402', 'HS4403', 'HS4404'])
+      expect(codes).toContain(code)
+    for (const code of ['HS4405', 'HS4406', 'HS4407', 'HS4409', 'BLOCKED_WRITER_NOT_OWNER'])
+      expect(codes).toContain(code)
+  })
+
+  it('says HS4001 of a body that is none of its kind', async () => {
+    await begin()
+    const { body } = (await bench.lane(name)).entries.get(head)!
+    const odd = await bench.sign(a, name, status(name, head, 'X'), {
+      parents: [head],
+      payload: { body },
+    })
+    const { findings } = await verifyRefs(bench.context, [odd], false)
+    expect(findings.map(({ code }) => code)).toEqual(['HS4001'])
+    expect(await holder()).toEqual([a, 1])
   })
 })
 

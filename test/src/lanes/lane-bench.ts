@@ -88,7 +88,10 @@ export class LaneBench {
     const parents = [...(odds.parents ?? [])].sort()
     const through = odds.through ?? [...parents, ...refsOf(draft as LaneBody)]
     const body = wantsObserved(draft)
-      ? ({ ...draft, observed: observed(lane, signer, through, chain.prev) } as LaneBody)
+      ? ({
+          ...draft,
+          observed: observed(lane, signer, through, odds.payload?.prev ?? chain.prev),
+        } as LaneBody)
       : (draft as LaneBody)
     const block = HashedBlock.of(encodeForm(laneForm(body)), 'dag-json')
     const sealed = seal(
