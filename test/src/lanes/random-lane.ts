@@ -6,7 +6,7 @@ import { Folding } from '../../../src/lanes/fold.ts'
 import { LinkGraph } from '../../../src/lanes/graph.ts'
 import type { LaneItem, LaneRoots } from '../../../src/lanes/item.ts'
 import { ofKind } from '../../../src/lanes/item.ts'
-import type { HeldView } from '../../../src/lanes/view.ts'
+import type { HeldView, View } from '../../../src/lanes/view.ts'
 import type { Dice } from '../turns/dice.ts'
 import { diceOf } from '../turns/dice.ts'
 
@@ -43,7 +43,8 @@ export function randomLane(seed: number): readonly LaneItem[] {
   const steps = 14 + dice.below(44)
   // some lanes are written side by side, others apart
   const nearness = 1 + dice.below(5)
-  for (let step = 0; step < steps; step++) {
+  if (seed % 3 === 0) crossing(dice, machines, all, `${seed}`)
+  for (let step = all.size; step < steps; step++) {
     const owner = dice.below(2) === 0 ? ownerOf(all) : undefined
     const near = machines.filter(({ agent }) => owner === undefined || agent === owner)
     const machine = step === 0 ? machines[0]! : dice.pick(near)
@@ -91,7 +92,7 @@ function nextItem(dice: Dice, machine: Machine, id: string): LaneItem | undefine
     } satisfies LaneBody)
     return makeItem(machine, id, body, folding.graph.ends(nodes))
   }
-  const body = bodyOf(dice, folding, view, machine.agent)
+  const body = bodyOf(dice, folding, view, machine)
   if (body === undefined) return undefined
   return makeItem(machine, id, turned(dice, body), parentsOf(dice, folding, view, body))
 }
@@ -129,12 +130,12 @@ const kinds = [
   'decline',
 ] as const
 
-/** Mostly what this agent may do now. */
+/** Mostly what this machine's agent may do now; its second machine is the one that interferes. */
 function kindsFor(
   dice: Dice,
   folding: Folding,
   view: HeldView,
-  agent: string,
+  { agent, signer }: Machine,
 ): readonly (typeof kinds)[number][] {
   if (dice.below(10) === 0) return kinds
   const open = openOffer(folding, view)
@@ -143,6 +144,7 @@ function kindsFor(
     return ['ack', 'ack', 'ack', 'ack', 'signal', 'signal', 'signal', 'decline']
   }
   if (open !== undefined) {
+    if (signer.endsWith('-2')) return ['lane-status', 'lane-status', 'lane-commit', 'withdraw']
     const commits = [
       'lane-commit',
       'lane-commit',
@@ -171,7 +173,13 @@ interface World {
   find<K extends LaneKind>(kind: K): readonly LaneItem<K>[]
 }
 
-function bodyOf(dice: Dice, folding: Folding, view: HeldView, agent: string): LaneBody | undefined {
+function bodyOf(
+  dice: Dice,
+  folding: Folding,
+  view: HeldView,
+  machine: Machine,
+): LaneBody | undefined {
+  const { agent } = machine
   const find: World['find'] = (kind) =>
     [...folding.items.values()]
       .map((item) => ofKind(item, kind))
@@ -179,7 +187,13 @@ function bodyOf(dice: Dice, folding: Folding, view: HeldView, agent: string): La
   const offers = find('proposal')
   const open = dice.below(12) > 0 ? openOffer(folding, view) : undefined
   const offer = open ?? (dice.below(3) > 0 ? offers.at(-1) : dice.pick(offers))
-  return makers[dice.pick(kindsFor(dice, folding, view, agent))]({ dice, view, agent, offer, find })
+  return makers[dice.pick(kindsFor(dice, folding, view, machine))]({
+    dice,
+    view,
+    agent,
+    offer,
+    find,
+  })
 }
 
 const makers: Readonly<Record<(typeof kinds)[number], (world: World) => LaneBody | undefined>> = {
@@ -260,6 +274,55 @@ function commitOf({ dice, view, offer, ...world }: World): LaneBody | undefined 
     ack: ack.entry.cid,
     tick: 20 + dice.below(4) + since,
   }
+}
+
+/** A handoff that is ready to be committed, and the second machine of its owner, which has not heard of the commit. */
+function crossing(
+  dice: Dice,
+  machines: readonly Machine[],
+  all: Map<CidText, LaneItem>,
+  id: string,
+): void {
+  const [first, second, addressee] = machines as [Machine, Machine, Machine]
+  const put = (
+    machine: Machine,
+    kind: (typeof kinds)[number] | 'lane-open',
+    near: Machine[],
+  ): void => {
+    const folding = new Folding(lane, machine.has.values(), roots)
+    const view = folding.viewAmong(folding.graph.order)
+    const body = kind === 'lane-open' ? open(dice) : madeOf(kind, { dice, folding, view, machine })
+    if (body === undefined) return
+    const parents = view?.standing === 'held' ? view.heads[0]!.entries.slice(0, 1) : []
+    const item = makeItem(machine, `${id} before ${all.size}`, body, parents)
+    all.set(item.entry.cid, item)
+    for (const one of [machine, ...near]) one.has.set(item.entry.cid, item)
+  }
+  const near = [first, second, addressee]
+  put(first, 'lane-open', near)
+  put(first, 'proposal', near)
+  put(addressee, 'signal', near)
+  put(addressee, 'ack', near)
+  put(first, 'lane-commit', [addressee])
+  put(second, dice.pick(['lane-status', 'lane-commit', 'proposal']), [])
+}
+
+function madeOf(
+  kind: (typeof kinds)[number],
+  {
+    dice,
+    folding,
+    view,
+    machine: { agent },
+  }: { dice: Dice; folding: Folding; view: View; machine: Machine },
+): LaneBody | undefined {
+  if (view?.standing !== 'held') return undefined
+  const find: World['find'] = (wanted) =>
+    [...folding.items.values()]
+      .map((item) => ofKind(item, wanted))
+      .filter((item) => item !== undefined)
+  const body = makers[kind]({ dice, view, agent, offer: openOffer(folding, view), find })
+  return body?.kind === 'proposal' ? { ...body, target_owner_ref: agents[1] } : body
 }
 
 /** Returns a body as it is, or now and then with a number one off. */
