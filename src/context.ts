@@ -40,7 +40,7 @@ export interface Context extends AsyncDisposable {
   /** The accepted rosters; replaced when a new version is accepted. */
   trust: Trust
   /** Heads of streams whose index names an entry that is not valid, by stream and index row. */
-  readonly oddHeads: RecentMap<readonly CidText[]>
+  oddHeads: RecentMap<readonly CidText[]>
   /** Entries that a plan under way has read: more than `recent` may keep. */
   readonly held: Map<string, VerifiedEntry>
   /** Entries read and verified lately. */
@@ -88,6 +88,7 @@ export async function reloadTrust(
   const known = { ...unpinned(genesis), path }
   const loaded = await loadTrust(db, genesis, known, groundIn(db, marks))
   context.trust = loaded.trust
+  context.oddHeads = new RecentMap(64) // what is valid may be another by now
   await writePins(keysFolder, genesis, loaded.pins)
 }
 

@@ -18,7 +18,7 @@ import {
 } from './change.ts'
 import type { CutPlace, CutPlan } from './cut-plan.ts'
 import { cutBlock, planCut, planSettling, tellCut } from './cut-plan.ts'
-import { everything } from './grants.ts'
+import { everything, sortedGrants } from './grants.ts'
 import { successorOf } from './submit.ts'
 import { changesBetween } from './told.ts'
 
@@ -156,7 +156,12 @@ async function addKey(
   if (named !== undefined)
     throw conflict(`${agent} is an alias of ${named.id}: add the key to ${named.id}`)
   if (holder !== undefined) return false
-  const key = { did, level, machine, grants: grants.length === 0 ? [everything] : grants }
+  const key = {
+    did,
+    level,
+    machine,
+    grants: sortedGrants(grants.length === 0 ? [everything] : grants),
+  }
   planning.next = withKey(planning.next, agent, key)
   if (replaces === undefined) return true
   assertOpen(keyOf(planning.next, agent, replaces.did), undefined)

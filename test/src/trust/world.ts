@@ -46,7 +46,7 @@ export interface World {
 /** Returns a random world: signers, machines, rotations, cuts, freezes, readmissions, thresholds, and what thieves try. */
 export function makeWorld(dice: Dice): World {
   const maker = new Maker(dice)
-  const steps = 8 + dice.below(22)
+  const steps = 8 + dice.below(32)
   for (let i = 0; i < steps; i++) maker.step()
   maker.lose()
   return maker.world
@@ -87,11 +87,19 @@ export function blocksOf({ entries, rosters, cuts, freezes }: World): OBlocks {
 class Maker {
   readonly #dice: Dice
   readonly world: World
+  /** In some worlds most chains are crooked. */
+  readonly #crooked: boolean
+  /** Who works: few hands make long chains. */
+  readonly #dids: readonly Did[]
+  readonly #streams: readonly string[]
   #top: CidText
   #count = 0
 
   constructor(dice: Dice) {
     this.#dice = dice
+    this.#crooked = dice.below(3) === 0
+    this.#dids = dids.slice(2, 4 + dice.below(4))
+    this.#streams = streams.slice(0, 1 + dice.below(3))
     const roster = firstRoster(dice)
     const genesis = cidTextOf(encodeForm(rosterForm(roster)), 'dag-json')
     this.world = {
@@ -111,8 +119,8 @@ class Maker {
 
   step(): void {
     const throwOf = this.#dice.below(100)
-    if (throwOf < 60) this.#work()
-    else if (throwOf < 74) this.#freeze()
+    if (throwOf < 70) this.#work()
+    else if (throwOf < 79) this.#freeze()
     else this.#nextRoster()
   }
 
@@ -128,12 +136,12 @@ class Maker {
 
   #work(): void {
     const dice = this.#dice
-    const signer = dice.pick(dids)
-    this.#addEntry(signer, dice.pick(kinds), dice.pick(streams), this.#any())
+    const signer = this.#rarely(8) ? dice.pick(dids) : dice.pick(this.#dids)
+    this.#addEntry(signer, dice.pick(kinds), dice.pick(this.#streams), this.#any())
   }
 
   #freeze(): void {
-    const signer = this.#dice.pick(dids)
+    const signer = this.#dice.pick(this.#dids)
     const key = this.#rarely(6) ? this.#dice.pick(dids) : signer
     const freeze = { key, pins: this.#pins(signer) }
     const body = this.#addForm(freezeForm(freeze))
@@ -287,7 +295,8 @@ class Maker {
     const dice = this.#dice
     const own = this.#own(signer).filter((entry) => entry.stream === stream)
     const all = [...this.world.entries.keys()]
-    if (this.#rarely(10) && all.length > 0) return sorted([dice.pick(all), ...this.#tips(own)])
+    if (this.#rarely(this.#crooked ? 45 : 10) && all.length > 0)
+      return sorted([dice.pick(all), ...this.#tips(own)])
     if (this.#rarely(4)) return [this.#any()]
     if (own.length > 0 && this.#rarely(20)) return [dice.pick(own).cid]
     return sorted(this.#tips(own))

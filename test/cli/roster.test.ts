@@ -1,0 +1,235 @@
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { signerOfSeed } from '../../keys/signer.ts'
+import { bytesOf, envelopeOf } from '../support/envelope.ts'
+import { signerOf } from '../support/forge.ts'
+import type { TestStore } from '../support/store.ts'
+import {
+  agents,
+  copyStore,
+  digestOf,
+  json,
+  makeSharedFolder,
+  makeTestStore,
+  ok,
+} from '../support/store.ts'
+
+const shared = await makeSharedFolder()
+let empty: TestStore
+let copies = 0
+
+beforeAll(async () => {
+  empty = await makeTestStore(path.join(shared, 'empty'))
+})
+
+const fresh = (): Promise<TestStore> => copyStore(empty, path.join(shared, `copy-${copies++}`))
+const didOf = (seed: string): string => signerOfSeed(bytesOf(seed, 32)).did
+
+describe('a change of the roster that can’t be made', () => {
+  const absent = 'baguqeeraiqjw7i2vwntyuekgvulpp2det2kpwt6cd7tx5ayqybqpmhfk76fa'
+  const cases: readonly (readonly [argv: readonly string[], exit: number])[] = [
+    [['roster', 'revoke', agents.a, 'DID'], 2],
+    [['roster', 'revoke', agents.a, 'DID', '--as-of-head', '--at', absent], 2],
+    [['roster', 'revoke', agents.a, 'DID', '--as-of-head'], 2],
+    [['roster', 'revoke', agents.a, 'DID', 'turn:*', '--as-of-head', '--yes'], 6],
+    [['roster', 'revoke', agents.a, 'DID', 'turn', '--as-of-head', '--yes'], 2],
+    [['roster', 'revoke', agents.a, 'DID', '--at', 'nonsense', '--yes'], 2],
+    [['roster', 'revoke', agents.a, 'DID', '--as-of-head', '--except', absent, '--yes'], 2],
+    [['roster', 'revoke', agents.a, didOf('other'), '--as-of-head', '--yes'], 1],
+    [['roster', 'revoke', 'csag:agent/nobody', 'DID', '--as-of-head', '--yes'], 1],
+    [['roster', 'remove', 'csag:agent/nobody', '--as-of-head', '--yes'], 1],
+    [['roster', 'remove', agents.a], 2],
+    [['roster', 'add', agents.a, 'did:key:nonsense'], 2],
+    [['roster', 'add', agents.b, 'DID'], 6],
+    [['roster', 'add', agents.a, didOf('other'), '--grant', 'all'], 2],
+    [['roster', 'add', agents.a, didOf('other'), '--level', 'hardware'], 2],
+    [
+      [
+        'roster',
+        'add',
+        agents.a,
+        didOf('other'),
+        '--replaces',
+        didOf('third'),
+        '--as-of-head',
+        '--yes',
+      ],
+      1,
+    ],
+    [['roster', 'add', agents.a, didOf('other'), '--replaces', 'DID', '--yes'], 2],
+    [['roster', 'add', agents.a, didOf('other'), '--machine', '\u0007'], 2],
+    [['roster', 'alias', agents.a, agents.b], 6],
+    [['roster', 'alias', agents.a, '\u0007'], 2],
+    [['roster', 'alias', 'csag:agent/nobody', 'x'], 1],
+    [['roster', 'grant', agents.a, 'DID', 'turn:'], 2],
+    [['roster', 'grant', agents.a, 'DID', '--readmit', 'nonsense'], 2],
+    [['roster', 'propose'], 2],
+    [['roster', 'propose', '--threshold', '0'], 2],
+    [['roster', 'propose', '--threshold', '2'], 2],
+    [['roster', 'propose', '--threshold', '-1'], 2],
+    [['roster', 'propose', '--root', 'did:key:z6Mk:x'], 2],
+    [['roster', 'propose', '--root', didOf('root')], 2],
+    [['roster', 'sign', absent, '--yes'], 2],
+    [['roster', 'sign', 'nonsense', '--yes'], 2],
+    [['roster', 'pin', absent], 2],
+    [['roster', 'show', '99'], 2],
+    [['roster', 'show', 'x'], 2],
+    [['roster', 'check', absent], 2],
+    [['freeze', '--at', 'nonsense', '--yes'], 2],
+    [['freeze'], 2],
+    [['proof', 'show', absent], 2],
+    [['proof', 'check', 'nowhere.json'], 2],
+  ]
+
+  it.each(cases)('changes nothing and says why: %j', async (argv, exit) => {
+    const store = await fresh()
+    const { did } = await signerOf(store, agents.a)
+    const before = await digestOf(store.store)
+    const ran = await store.run(...argv.map((word) => (word === 'DID' ? did : word)), '--json')
+    expect({ argv, exit: ran.exit }).toEqual({ argv, exit })
+    const lines = ran.err.trimEnd().split('\n')
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({ schema: 'hstore.error/1' })
+    expect(await digestOf(store.store)).toBe(before)
+  })
+
+  it('is not made by who is no root', async () => {
+    const store = await fresh()
+    const { did } = await signerOf(store, agents.b)
+    const before = await digestOf(store.store)
+    for (const argv of [
+      ['roster', 'alias', agents.a, 'x'],
+      ['roster', 'remove', agents.b, '--as-of-head', '--yes'],
+      ['roster', 'grant', agents.b, did, 'turn:m8:x'],
+      ['roster', 'propose', '--root', `${did}:b`],
+    ]) {
+      expect((await store.run(...argv, '--as', agents.a)).exit).toBe(4)
+    }
+    expect(await digestOf(store.store)).toBe(before)
+  })
+})
+
+describe('a change that asks', () => {
+  it('is made on yes, and on nothing else', async () => {
+    for (const [typed, exit] of [
+      ['no', 1],
+      ['', 1],
+      ['yes', 0],
+    ] as const) {
+      const store = await fresh()
+      const before = await digestOf(store.store)
+      const ran = await store.runWith({ typed }, 'roster', 'remove', agents.a, '--as-of-head')
+      expect(ran.exit).toBe(exit)
+      expect(ran.err).toContain('stay good')
+      expect((await digestOf(store.store)) === before).toBe(exit === 1)
+    }
+  })
+
+  it('says for each stream what stays good and what falls outside', async () => {
+    const store = await fresh()
+    const { did } = await signerOf(store, agents.a)
+    const cids: string[] = []
+    for (const revision of ['R1', 'R2', 'R3']) {
+      const parents = cids.length === 0 ? [] : [`R${cids.length}`]
+      const stdin = JSON.stringify(
+        envelopeOf({ workspace: 'w', revision, author: agents.a, parents }),
+      )
+      cids.push((await ok(store.runWith({ stdin }, 'put', '-', '--as', agents.a))).out.trim())
+    }
+    const ran = await store.run(
+      'roster',
+      'revoke',
+      agents.a,
+      did,
+      '--at',
+      cids[0]!,
+      '--yes',
+      '--json',
+    )
+    expect(ran.exit).toBe(0)
+    expect(ran.err).toContain(
+      `csag:w: 1 up to ${cids[0]} (seq 1); 2 fall outside: ${cids[1]}, ${cids[2]}`,
+    )
+    const { cuts } = json<{ cuts: { streams: object[] }[] }>(ran)
+    expect(cuts[0]!.streams).toEqual([
+      {
+        stream: 'csag:w',
+        last: { cid: cids[0], seq: 1 },
+        covered: 1,
+        outside: 2,
+        some: cids.slice(1),
+      },
+    ])
+    const again = await store.run('roster', 'remove', agents.a, '--as-of-head', '--yes')
+    expect(again).toMatchObject({ exit: 0 })
+    expect(again.err).toContain('nothing of it is open')
+  })
+})
+
+describe('two roots', () => {
+  it('sign one after the other, and the same twice is once', async () => {
+    const store = await fresh()
+    const { did } = await signerOf(store, agents.b)
+    const proposed = await store.run(
+      'roster',
+      'propose',
+      '--root',
+      `${did}:bee`,
+      '--threshold',
+      '2',
+      '--json',
+    )
+    expect(proposed.exit).toBe(3)
+    const { candidate } = json<{ candidate: { body: string } }>(proposed)
+    expect((await store.run('roster', 'sign', candidate.body, '--yes', '--json')).exit).toBe(3)
+    expect(
+      (await store.run('roster', 'propose', '--root', `${did}:bee`, '--threshold', '2')).exit,
+    ).toBe(3)
+    const { candidates } = json<{ candidates: { signed: string[] }[] }>(
+      await store.run('roster', 'show', '--json'),
+    )
+    expect(candidates).toMatchObject([{ signed: [agents.merger] }])
+    const signed = json(
+      await ok(store.run('roster', 'sign', candidate.body, '--yes', '--as', agents.b, '--json')),
+    )
+    expect(signed).toMatchObject({ new: true, candidate: null, version: 3, threshold: 2 })
+    expect((await store.run('roster', 'sign', candidate.body, '--yes')).exit).toBe(2)
+    const alone = await store.run('roster', 'alias', agents.a, 'alpha', '--json')
+    expect(alone.exit).toBe(3)
+    expect((await store.run('roster', 'alias', agents.a, 'other', '--json')).exit).toBe(3)
+    const waiting = json<{ candidates: { body: string }[] }>(
+      await store.run('roster', 'show', '--json'),
+    ).candidates
+    expect(waiting).toHaveLength(2)
+    const chosen = json<{ candidate: { body: string } }>(alone).candidate.body
+    await ok(store.run('roster', 'sign', chosen, '--yes', '--as', agents.b))
+    expect(json(await store.run('roster', 'show', '--json'))).toMatchObject({
+      version: 4,
+      candidates: [],
+    })
+    expect(json(await store.run('verify', '--all', '--json'))).toMatchObject({ findings: [] })
+  })
+})
+
+describe('a key of a level', () => {
+  it('is never shown as more than the roster has it', async () => {
+    const store = await fresh()
+    const did = didOf('other')
+    await ok(
+      store.run(
+        'roster',
+        'add',
+        agents.a,
+        did,
+        '--level',
+        'agent',
+        '--grant',
+        'turn:m8:x',
+        'envelope,certificate:*',
+      ),
+    )
+    const shown = (await ok(store.run('roster', 'show'))).out
+    expect(shown).toContain(`key ${did} agent on bench`)
+    expect(shown).toContain('may certificate,envelope:*')
+    expect(shown).toContain('may turn:m8:x')
+  })
+})
