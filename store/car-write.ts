@@ -37,6 +37,19 @@ export async function* writeCarBlocks(
   if (missing !== undefined) throw refuse(`root ${missing} is not among the blocks`, missing)
 }
 
+/**
+ * Yields the sections of a CAR whose first block is its root, for blocks that are known to be right: a chunk for the
+ * header and one for each block.
+ */
+export function* frameCar(blocks: Iterable<CarTextBlock>): Generator<Uint8Array> {
+  let isFirst = true
+  for (const { cid, bytes } of blocks) {
+    if (isFirst) yield frame([encodeCarHeader([cid])])
+    isFirst = false
+    yield frame([encodeCid(cid), bytes])
+  }
+}
+
 function checkBlock(cid: CidText, bytes: Uint8Array): void {
   const codec = codecOf(cid)
   if (cidTextOf(bytes, codec) !== cid) throw refuse(`the bytes do not hash to ${cid}`, cid)

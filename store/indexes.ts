@@ -1,7 +1,7 @@
 import type { CidText } from './cid-text.ts'
 import type { RowChange } from './commit.ts'
 import type { IndexName } from './keyspace.ts'
-import { entryKey, nameKey, nodeKey, rowKey, tipKey } from './keyspace.ts'
+import { entryKey, nameKey, nodeKey, rangeKey, rangeOf, rowKey, tipKey } from './keyspace.ts'
 import { linksFirst } from './links-first.ts'
 import { includesSorted, placeIn } from './sorted.ts'
 
@@ -48,6 +48,9 @@ export function planRows(read: ReadRow, entry: EntryRow): RowChange[] {
     { index: 'bodies', key: body, values: insert(twins, cid) },
     { index: 'tips', key, values: insert(tips, cid) },
   ]
+  const range = rangeKey(stream, rangeOf(seq))
+  if (read('ranges', range) !== undefined)
+    rows.push({ index: 'ranges', key: range, values: undefined })
   if (name !== undefined) {
     const key = nameKey(stream, name)
     const values = insert(read('names', key) ?? [], cid)

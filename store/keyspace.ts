@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { CidText } from './cid-text.ts'
 
 /**
- * The indexes of a store: every row but the blocks. All of them but the last four can be rebuilt from blocks.
+ * The indexes of a store: every row but the blocks. All of them but the last four can be rebuilt from blocks; `ranges` is
+ * a memory of what was computed, and may lack any row.
  *
  * | index | key | values |
  * | --- | --- | --- |
@@ -13,6 +14,7 @@ import type { CidText } from './cid-text.ts'
  * | doubles | stream, name | the same as in `names`, where they are two or more |
  * | bodies | body CID | CIDs of the entries with that body, sorted |
  * | nodes | stream, entry CID | the node that the entry is part of, the body CID; absent where the entry is its own node |
+ * | ranges | stream, the seq but for its last two digits | the fingerprint of the entries there |
  * | collected | CID of a block that `gc` deleted | none |
  * | made | entry CID | what proves that this user made the entry here |
  * | marks, meta | the caller's | the caller's |
@@ -28,6 +30,7 @@ export type IndexName =
   | 'meta'
   | 'names'
   | 'nodes'
+  | 'ranges'
   | 'tips'
 
 /** A range of keys as bytes: from `gte` on, up to but not with `lt`. */
@@ -41,6 +44,7 @@ const separator = '\u0000'
 const nameLimitBytes = 256
 // 2^53 - 1 has 16 digits: with a fixed width, order by text is order by number.
 const seqDigits = 16
+const rangeDigits = 2
 
 /** Returns the database key of a block; spelt as abstract-level spells a sublevel `blocks`. */
 export function blockKey(cid: CidText): string {
@@ -79,6 +83,16 @@ export function entryKey(stream: string, seq: number, cid: CidText): string {
 /** Returns what the keys of all entries of a stream begin with. */
 export function entryPrefix(stream: string): string {
   return stream + separator
+}
+
+/** Returns what the keys of the entries of a range begin with; it is the key of the range in `ranges`. */
+export function rangeKey(stream: string, range: number): string {
+  return entryPrefix(stream) + String(range).padStart(seqDigits - rangeDigits, '0')
+}
+
+/** Returns the range that an entry is in: those of a hundred values of `seq`. */
+export function rangeOf(seq: number): number {
+  return Math.floor(seq / 10 ** rangeDigits)
 }
 
 /** Returns stream, seq and CID of a key of `entries`. */

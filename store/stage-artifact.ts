@@ -141,17 +141,25 @@ export async function stageLarge(
   noteTemporary(path)
   try {
     const cid = await writeTemporary(path, chunks)
-    let published: Promise<void> | undefined
-    return {
-      cid,
-      sizeBytes,
-      publish: () => (published ??= publishFile(directory, path, cid)),
-      discard: () => removeStaged(path),
-    }
+    return stagedFile(directory, path, { cid, sizeBytes })
   } catch (error) {
     // The reason counts, not that its leavings could not be removed.
     await removeStaged(path).catch(() => undefined)
     throw storeErrorOf(error, directory)
+  }
+}
+
+/** Returns an artifact whose file, in a folder of the store, is known to hash to its CID. */
+export function stagedFile(
+  directory: string,
+  path: string,
+  artifact: Pick<StagedArtifact, 'cid' | 'sizeBytes'>,
+): StagedArtifact {
+  let published: Promise<void> | undefined
+  return {
+    ...artifact,
+    publish: () => (published ??= publishFile(directory, path, artifact.cid)),
+    discard: () => removeStaged(path),
   }
 }
 

@@ -3,7 +3,8 @@ import type { RowChange } from '../../store/commit.ts'
 import type { Database } from '../../store/database.ts'
 import { planAll } from '../../store/indexes.ts'
 import type { IndexName } from '../../store/keyspace.ts'
-import { parseEntryKey } from '../../store/keyspace.ts'
+import { parseEntryKey, rangeKey, rangeOf } from '../../store/keyspace.ts'
+import { fingerprintOf } from '../../store/ranges.ts'
 import { rowOf } from '../entry/row.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
@@ -35,7 +36,26 @@ export async function planIndexes(db: Database, graph: LoadedGraph): Promise<rea
       }
     }
   }
-  return [...changes, ...expected.values()]
+  return [...changes, ...expected.values(), ...(await oddRanges(db, graph))]
+}
+
+/** Ranges whose fingerprint is not that of their entries; a row that is not there is computed when it is asked for. */
+async function oddRanges(db: Database, graph: LoadedGraph): Promise<RowChange[]> {
+  const cids = new Map<string, CidText[]>()
+  for (const { cid, seq, stream } of graph.entries.values()) {
+    const key = rangeKey(stream, rangeOf(seq))
+    const known = cids.get(key)
+    if (known === undefined) cids.set(key, [cid])
+    else known.push(cid)
+  }
+  const changes: RowChange[] = []
+  for await (const rows of db.rowBatches('ranges', '')) {
+    for (const { key, values } of rows) {
+      const wanted = fingerprintOf(cids.get(key) ?? [])
+      if (!sameValues(values, [wanted])) changes.push({ index: 'ranges', key, values: undefined })
+    }
+  }
+  return changes
 }
 
 /** What is wrong with the indexes of a store. */

@@ -1,9 +1,10 @@
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { asBytes } from '../kernel/bytes.ts'
-import { forgetTemporary, noteTemporary } from '../kernel/temporaries.ts'
+import { encodeCid, readCid } from '../../store/cid-bytes.ts'
 import type { CarTextBlock } from '../../store/car-read.ts'
 import type { CidText } from '../../store/cid-text.ts'
-import { codecOf } from '../../store/cid-text.ts'
+import { cidTextOf, codecOf } from '../../store/cid-text.ts'
+import { storeErrorOf } from '../../store/level-errors.ts'
 import type { MoreBlocks } from '../../store/overlay-database.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { HandoffError } from '../errors.ts'
@@ -25,9 +26,13 @@ interface Place {
   readonly length: number
 }
 
+const lengthBytes = 4
+const maxCidBytes = 37
+const maxFrameBytes = 4 * 1024 * 1024 + maxCidBytes
+
 /**
  * Blocks that came from elsewhere, each hashed on arrival, in one file that nothing else reads: what is in it is judged
- * before any of it gets into the store.
+ * before any of it gets into the store. What a process that was killed left in the file is found again.
  */
 export class Arrivals implements MoreBlocks {
   readonly #file: string
@@ -37,12 +42,17 @@ export class Arrivals implements MoreBlocks {
   readonly #large = new Map<CidText, StagedArtifact>()
   #end = 0
 
-  /** @param file - Made anew; whoever ends without `drop` leaves it to `gc`. */
+  /** @param file - Made where it is not there; held by nobody else. */
   constructor(file: string, limits: QuarantineLimits = quarantineLimits) {
     this.#file = file
     this.#limits = limits
-    noteTemporary(file)
-    this.#descriptor = openSync(file, 'wx+', 0o600)
+    this.#descriptor = openSync(file, 'a+', 0o600)
+    this.#load()
+  }
+
+  /** How many blocks wait. */
+  get size(): number {
+    return this.#places.size + this.#large.size
   }
 
   /** The blocks of codec dag-json, in the order in which they came. */
@@ -64,13 +74,20 @@ export class Arrivals implements MoreBlocks {
   add({ cid, bytes }: CarTextBlock): void {
     if (this.#places.has(cid)) return
     const { sizeBytes, blocks } = this.#limits
-    if (this.#end + bytes.length > sizeBytes || this.#places.size >= blocks) {
+    const name = encodeCid(cid)
+    const length = name.length + bytes.length
+    if (this.#end + lengthBytes + length > sizeBytes || this.#places.size >= blocks) {
       const most = `${sizeBytes} bytes and ${blocks} blocks`
       throw new HandoffError('HSTORE_QUARANTINE_FULL', `more than ${most} wait to be judged`)
     }
-    writeSync(this.#descriptor, bytes, 0, bytes.length, this.#end)
-    this.#places.set(cid, { at: this.#end, length: bytes.length })
-    this.#end += bytes.length
+    const frame = Buffer.allocUnsafe(lengthBytes + length)
+    frame.writeUInt32BE(length)
+    frame.set(name, lengthBytes)
+    frame.set(bytes, lengthBytes + name.length)
+    this.#write(frame)
+    const at = this.#end + lengthBytes + name.length
+    this.#places.set(cid, { at, length: bytes.length })
+    this.#end += frame.length
   }
 
   /** Takes in a large artifact, which moves into the store when it is published. */
@@ -84,15 +101,7 @@ export class Arrivals implements MoreBlocks {
 
   find(cid: CidText): Uint8Array | undefined {
     const place = this.#places.get(cid)
-    if (place === undefined) return undefined
-    const bytes = Buffer.allocUnsafe(place.length)
-    let read = 0
-    while (read < place.length) {
-      const count = readSync(this.#descriptor, bytes, read, place.length - read, place.at + read)
-      if (count === 0) return undefined
-      read += count
-    }
-    return asBytes(bytes)
+    return place === undefined ? undefined : this.#read(place.at, place.length)
   }
 
   /** Puts a large artifact in its place in the store; nothing for a block. */
@@ -100,11 +109,67 @@ export class Arrivals implements MoreBlocks {
     await this.#large.get(cid)?.publish()
   }
 
-  /** Removes the file and all that was not published. */
+  /** Lets go of blocks that were judged. */
+  forget(cids: Iterable<CidText>): void {
+    for (const cid of cids) {
+      this.#places.delete(cid)
+      this.#large.delete(cid)
+    }
+    if (this.#places.size > 0) return
+    ftruncateSync(this.#descriptor, 0)
+    this.#end = 0
+  }
+
+  /** Leaves what waits for the next one that opens the file. */
+  close(): void {
+    closeSync(this.#descriptor)
+    if (this.#places.size === 0) rmSync(this.#file, { force: true })
+  }
+
+  /** Removes all that was not published. */
   async drop(): Promise<void> {
     closeSync(this.#descriptor)
     rmSync(this.#file, { force: true })
-    forgetTemporary(this.#file)
     for (const artifact of this.#large.values()) await artifact.discard()
+  }
+
+  /** Each block is hashed again: the file may be torn, or not ours. */
+  #load(): void {
+    const { size } = fstatSync(this.#descriptor)
+    while (this.#end + lengthBytes < size) {
+      const head = this.#read(this.#end, lengthBytes)
+      const length = head === undefined ? 0 : Buffer.from(head).readUInt32BE()
+      const isFit = length > 0 && length <= maxFrameBytes && this.#places.size < this.#limits.blocks
+      const frame = isFit ? this.#read(this.#end + lengthBytes, length) : undefined
+      const name = frame === undefined ? 'cut' : readCid(frame)
+      if (frame === undefined || typeof name === 'string') break
+      const bytes = frame.subarray(name.size)
+      if (cidTextOf(bytes, name.codec) !== name.cid) break
+      this.#places.set(name.cid, {
+        at: this.#end + lengthBytes + name.size,
+        length: bytes.length,
+      })
+      this.#end += lengthBytes + length
+    }
+    if (this.#end < size) ftruncateSync(this.#descriptor, this.#end)
+  }
+
+  #write(frame: Uint8Array): void {
+    try {
+      writeSync(this.#descriptor, frame)
+    } catch (error) {
+      throw storeErrorOf(error, this.#file)
+    }
+  }
+
+  #read(at: number, length: number): Uint8Array | undefined {
+    const bytes = Buffer.allocUnsafe(length)
+    let read = 0
+    while (read < length) {
+      const count = readSync(this.#descriptor, bytes, read, length - read, at + read)
+      if (count === 0) return undefined
+      read += count
+    }
+    return asBytes(bytes)
   }
 }

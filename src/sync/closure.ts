@@ -4,7 +4,7 @@ import { parseEntryKey } from '../../store/keyspace.ts'
 import { linksFirst } from '../../store/links-first.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
-import type { VerifiedEntry } from '../entry/entry.ts'
+import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { findArtifacts } from '../graph/body.ts'
 import { cutsOf } from './roster-right.ts'
 
@@ -69,7 +69,7 @@ export interface EntryParts {
  *
  * @throws {StoreError} `HSTORE_BLOCK_NOT_FOUND`, `HSTORE_BLOCK_CORRUPT` when the store has lost its list or roster.
  */
-export async function partsOf({ db }: Context, entry: VerifiedEntry): Promise<EntryParts> {
+export async function partsOf({ db }: Pick<Context, 'db'>, entry: Entry): Promise<EntryParts> {
   const { artifacts: list, body, source } = entry
   const blocks = [body, source, list].filter((cid) => cid !== undefined)
   if (entry.kind === 'roster') blocks.push(...cutsOf(await db.get(body)))

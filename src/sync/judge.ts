@@ -1,4 +1,3 @@
-import { decodeForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { planRows } from '../../store/indexes.ts'
 import { entryKey } from '../../store/keyspace.ts'
@@ -10,7 +9,6 @@ import { rowOf } from '../entry/row.ts'
 import { Collection } from '../graph/collect.ts'
 import { judgeEntries } from '../graph/judge.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
-import { HstoreError } from '../kernel/errors.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { Pins } from '../trust/pin-file.ts'
 import type { Trust } from '../trust/standing.ts'
@@ -18,7 +16,7 @@ import type { Arrivals } from './arrivals.ts'
 import type { Fate } from './fate.ts'
 import type { Ground } from './ground.ts'
 import { trustIn } from './ground.ts'
-import { Parts } from './parts.ts'
+import { formOf, Parts } from './parts.ts'
 import { rootsOf } from './roster-right.ts'
 
 /** What arrivals come to, before any of them is written. */
@@ -95,16 +93,6 @@ async function readEntries(
   await collection.settle(0)
   for (const damage of collection.damage) refused.set(damage.cid as CidText, damage)
   return given.flatMap((cid) => collection.entries.get(cid) ?? [])
-}
-
-/** What is not canonical is no block: it never got this far from a CAR, and counts for nothing here. */
-function formOf(bytes: Uint8Array): ReturnType<typeof decodeForm>['form'] | undefined {
-  try {
-    return decodeForm(bytes).form
-  } catch (error) {
-    if (error instanceof HstoreError) return undefined
-    throw error
-  }
 }
 
 /** Adds the stored entries that fresh ones follow to the collection, as not to be judged again. */
@@ -214,11 +202,12 @@ class Judge {
   #faultOf(entry: VerifiedEntry): Finding | undefined {
     const links = [...entry.parents, ...entry.prev]
     const linked = links.flatMap((cid) => this.#collection.entries.get(cid) ?? [])
-    const { bodies, lists, artifacts, sources, damage, counts } = this.#collection
+    const { lists, artifacts, sources, damage, counts } = this.#collection
+    const facts = this.#parts.factsOf(entry)
     const graph: LoadedGraph = {
       entries: new Map([...linked, entry].map((one) => [one.cid, one])),
       before: new Set(linked.map(({ cid }) => cid)),
-      bodies,
+      bodies: new Map(facts === undefined ? [] : [[entry.body, facts]]),
       lists,
       artifacts,
       sources,

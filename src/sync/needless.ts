@@ -25,7 +25,8 @@ export function needlessIn(
   return undefined
 }
 
-function partsIn(
+/** Returns the blocks that an entry needs beside those that it follows, as far as what arrived says. */
+export function partsIn(
   arrivals: Arrivals,
   { artifacts, body, kind, source }: ReturnType<typeof decodeEntry>,
 ): readonly CidText[] {

@@ -1,3 +1,4 @@
+import type { JsonMap } from '../../store/canonical.ts'
 import { decodeForm } from '../../store/canonical.ts'
 import { checkArtifact } from '../../store/artifacts.ts'
 import type { CidText } from '../../store/cid-text.ts'
@@ -6,6 +7,8 @@ import { findArtifacts } from '../graph/body.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import type { Collection } from '../graph/collect.ts'
+import { factsOf } from '../graph/collect.ts'
+import type { BodyFacts } from '../graph/loaded.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import type { Arrivals } from './arrivals.ts'
 import { cutsOf } from './roster-right.ts'
@@ -19,6 +22,7 @@ export class Parts {
   readonly #db: Database
   readonly #arrivals: Arrivals
   readonly #collection: Collection
+  readonly #facts = new Map<string, BodyFacts>()
   readonly #missing = new Map<CidText, readonly CidText[]>()
   /** Blocks known to be in a stream, by stream. */
   readonly #inStream = new Map<string, Set<CidText>>()
@@ -38,10 +42,9 @@ export class Parts {
   async read(entry: VerifiedEntry): Promise<void> {
     const missing: CidText[] = []
     const body = await this.#bytes(entry, entry.body)
-    if (body === undefined) missing.push(entry.body)
+    if (body === undefined || formOf(body) === undefined) missing.push(entry.body)
     else {
-      if (!this.#collection.bodies.has(entry.body))
-        this.#collection.addBody(entry.body, body, entry.kind)
+      this.#addFacts(entry, body)
       if (entry.kind === 'roster') missing.push(...(await this.#absentCuts(body)))
     }
     if (entry.source !== undefined) {
@@ -58,6 +61,21 @@ export class Parts {
       }
     }
     if (missing.length > 0) this.#missing.set(entry.cid, missing)
+  }
+
+  /** Returns what the body of an entry is, read as its kind wants it: two kinds may have the same bytes. */
+  factsOf({ body, kind }: Entry): BodyFacts | undefined {
+    return this.#facts.get(`${kind} ${body}`)
+  }
+
+  #addFacts({ body, kind }: Entry, bytes: Uint8Array): void {
+    const key = `${kind} ${body}`
+    if (this.#facts.has(key)) return
+    const form = formOf(bytes)
+    const facts: BodyFacts =
+      form === undefined ? { kind: 'other', fault: 'is not canonical' } : factsOf(form, kind)
+    this.#facts.set(key, facts)
+    if (!this.#collection.bodies.has(body)) this.#collection.bodies.set(body, facts)
   }
 
   async #bytes(entry: Entry, cid: CidText): Promise<Uint8Array | undefined> {
@@ -120,10 +138,16 @@ export class Parts {
 }
 
 function listIn(bytes: Uint8Array): readonly CidText[] {
+  const form = formOf(bytes)
+  return form === undefined ? [] : (findArtifacts(form) ?? [])
+}
+
+/** Returns the form of a block, or undefined when it is not canonical. */
+export function formOf(bytes: Uint8Array): JsonMap | undefined {
   try {
-    return findArtifacts(decodeForm(bytes).form) ?? []
+    return decodeForm(bytes).form
   } catch (error) {
-    if (error instanceof HstoreError) return []
+    if (error instanceof HstoreError) return undefined
     throw error
   }
 }

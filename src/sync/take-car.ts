@@ -10,6 +10,7 @@ import { StoreError } from '../../store/errors.ts'
 import { linksIn } from '../../store/links.ts'
 import { stageLarge } from '../../store/stage-artifact.ts'
 import { makeFolder } from '../kernel/files.ts'
+import { noteTemporary } from '../kernel/temporaries.ts'
 import { Arrivals } from './arrivals.ts'
 import type { LargeArtifact, Manifest } from './manifest.ts'
 import { findManifest } from './manifest.ts'
@@ -40,7 +41,9 @@ export async function takeCar(directory: string, source: ByteChunks): Promise<Ta
   const [root, ...others] = roots
   if (root === undefined || others.length > 0) throw refused(`it has ${roots.length} roots, not 1`)
   await makeFolder(path.join(directory, 'tmp'), 0o700)
-  const arrivals = new Arrivals(path.join(directory, 'tmp', randomUUID()))
+  const file = path.join(directory, 'tmp', randomUUID())
+  noteTemporary(file)
+  const arrivals = new Arrivals(file)
   try {
     return await new Taker(directory, root, arrivals).take(blocks)
   } catch (error) {

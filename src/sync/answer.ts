@@ -1,0 +1,200 @@
+import type { JsonForm, JsonMap } from '../../store/canonical.ts'
+import { linkForm } from '../../store/canonical.ts'
+import type { Block } from '../../store/block.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { entriesInRange, rangeFan } from '../../store/ranges.ts'
+import type { RangeTree } from '../../store/ranges.ts'
+import type { IncomingMessage, Message } from '../../store/wire.ts'
+import { HandoffError } from '../errors.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import type { Peer } from './peer.ts'
+import { Fields, linkForms, maxNodes, maxWanted, packCids, protocolVersion } from './protocol.ts'
+import { Quarantine } from './quarantine.ts'
+import { receive } from './receive.ts'
+import type { Rights } from './rights.ts'
+import { addEntry, addPart, Answer, isPartOf, piecesFrom } from './serve-blocks.ts'
+import { streamsIn, treeOf } from './trees.ts'
+
+const noBlocks: readonly Block[] = []
+
+/**
+ * Answers one request of a client: the whole of the serving side. What the client may not see is answered as what is not
+ * there.
+ */
+export async function answer(
+  peer: Peer,
+  request: IncomingMessage,
+  rights: Rights,
+): Promise<Message> {
+  try {
+    const fields = new Fields(request.control, 'the client')
+    const handler = handlers.get(fields.is)
+    if (handler === undefined) return fields.fail('is')
+    return await handler({ peer, fields, rights, blocks: request.blocks })
+  } catch (error) {
+    if (error instanceof HstoreError) return refusal(error)
+    throw error
+  }
+}
+
+/** Returns an error as an answer. */
+export function refusal({ code, message }: HstoreError): Message {
+  return { control: { is: 'no', code, message: message.slice(0, 1000) }, blocks: noBlocks }
+}
+
+interface Asked {
+  readonly peer: Peer
+  readonly fields: Fields
+  readonly rights: Rights
+  readonly blocks: IncomingMessage['blocks']
+}
+
+type Handler = (asked: Asked) => Promise<Message>
+
+const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['hello', hello],
+  ['compare', compare],
+  ['want', want],
+  ['blocks', sendBlocks],
+  ['piece', sendPiece],
+  ['push', push],
+  ['give', give],
+])
+
+function plain(control: JsonMap): Message {
+  return { control, blocks: noBlocks }
+}
+
+async function hello({ peer, rights }: Asked): Promise<Message> {
+  const streams: JsonForm[] = []
+  for (const stream of await streamsIn(peer.db)) {
+    if (!rights.mayRead(stream)) continue
+    const tree = await treeOf(peer.db, stream)
+    streams.push([stream, tree.size, tree.root])
+  }
+  return plain({
+    is: 'hello',
+    v: protocolVersion,
+    genesis: linkForm(peer.ground.genesis),
+    roster: linkForm(peer.trust.rosterBody),
+    streams,
+    writes: rights.mayWrite,
+  })
+}
+
+async function compare({ peer, fields, rights }: Asked): Promise<Message> {
+  const nodes = fields.rows('nodes', maxNodes, (row) => ({
+    stream: row.text(0),
+    level: row.count(1),
+    index: row.count(2),
+    mine: row.text(3),
+  }))
+  const trees = new Map<string, RangeTree>()
+  const answers: JsonForm[] = []
+  for (const { stream, level, index, mine } of nodes) {
+    const tree =
+      trees.get(stream) ?? (rights.mayRead(stream) ? await treeOf(peer.db, stream) : undefined)
+    if (tree !== undefined) trees.set(stream, tree)
+    const isDeep = level > maxLevel
+    if (tree === undefined || isDeep || tree.node(level, index) === mine) answers.push(null)
+    else if (level > 0) answers.push([...tree.children(level, index)])
+    else answers.push(packCids(await entriesInRange(peer.db, stream, index)))
+  }
+  return plain({ is: 'compare', answers })
+}
+
+/** 32 to the tenth is more than there are ranges. */
+const maxLevel = Math.ceil(Math.log(Number.MAX_SAFE_INTEGER / 100) / Math.log(rangeFan))
+
+async function want({ peer, fields, rights }: Asked): Promise<Message> {
+  const wanted = fields
+    .rows('of', maxWanted, (row) => ({ stream: row.text(0), cids: row.cids(1, maxWanted) }))
+    .flatMap(({ stream, cids }) => cids.map((cid) => ({ stream, cid })))
+  const found = new Answer()
+  let taken = 0
+  for (const { stream, cid } of wanted) {
+    if (found.isFull) break
+    taken += 1
+    if (rights.mayRead(stream)) await addEntry(found, peer.db, stream, cid)
+  }
+  return { control: { is: 'want', taken }, blocks: found.blocks }
+}
+
+async function sendBlocks({ peer, fields, rights }: Asked): Promise<Message> {
+  const wanted = fields
+    .rows('of', maxWanted, (row) => ({
+      stream: row.text(0),
+      entry: row.link(1),
+      cids: row.links(2, maxWanted),
+    }))
+    .flatMap(({ cids, ...at }) => cids.map((cid) => ({ ...at, cid })))
+  const found = new Answer()
+  const large: JsonForm[] = []
+  let taken = 0
+  for (const { stream, entry, cid } of wanted) {
+    if (found.isFull) break
+    taken += 1
+    if (!rights.mayRead(stream) || !(await isPartOf(peer.db, stream, entry, cid))) continue
+    const size = await addPart(found, peer.db, cid)
+    if (size !== undefined) large.push([linkForm(cid), size])
+  }
+  return { control: { is: 'blocks', taken, large }, blocks: found.blocks }
+}
+
+async function sendPiece({ peer, fields, rights }: Asked): Promise<Message> {
+  const stream = fields.text('stream')
+  const artifact = fields.link('artifact')
+  const isOpen = rights.mayRead(stream)
+  if (!isOpen || !(await isPartOf(peer.db, stream, fields.link('entry'), artifact)))
+    return plain({ is: 'piece', order: [] })
+  const blocks = await piecesFrom(peer.db, artifact, fields.count('at'))
+  return { control: { is: 'piece', order: blocks.map(({ cid }) => [linkForm(cid)]) }, blocks }
+}
+
+async function push({ peer, rights, blocks }: Asked): Promise<Message> {
+  assertWriter(rights)
+  const quarantine = await Quarantine.open(peer.db.directory, `from ${rights.who}`)
+  try {
+    for await (const block of blocks) quarantine.arrivals.add(block)
+    await quarantine.completeAll(rights.who)
+    const { added, unstored, waiting } = await receive(peer, quarantine.arrivals)
+    const told: JsonForm[] = []
+    for (const [cid, fate] of unstored)
+      told.push([linkForm(cid), fate.fate, 'why' in fate ? fate.why.slice(0, 500) : '', []])
+    for (const [cid, needs] of waiting)
+      told.push([linkForm(cid), 'incomplete', '', linkForms(needs.slice(0, maxWanted))])
+    return plain({ is: 'push', added, unstored: told })
+  } finally {
+    quarantine.close()
+  }
+}
+
+async function give({ peer, fields, rights, blocks }: Asked): Promise<Message> {
+  assertWriter(rights)
+  const artifact = fields.link('artifact')
+  const quarantine = await Quarantine.open(peer.db.directory, `from ${rights.who}`)
+  try {
+    const have = await quarantine.sizeOf(artifact)
+    if (have !== fields.count('at')) return plain({ is: 'give', have })
+    await quarantine.append(artifact, bytesIn(blocks, fields))
+    return plain({ is: 'give', have: await quarantine.sizeOf(artifact) })
+  } finally {
+    quarantine.close()
+  }
+}
+
+/** Yields the bytes of pieces in the order that a message gives them; equal ones came once. */
+export async function* bytesIn(
+  blocks: IncomingMessage['blocks'],
+  fields: Fields,
+): AsyncGenerator<Uint8Array> {
+  const came = new Map<CidText, Uint8Array>()
+  for await (const { cid, bytes } of blocks) came.set(cid, bytes)
+  for (const row of fields.rows('order', 64, (row) => row.link(0)))
+    yield came.get(row) ?? fields.fail('order')
+}
+
+function assertWriter({ mayWrite }: Rights): void {
+  if (mayWrite) return
+  throw new HandoffError('HSTORE_REMOTE_DENIED', 'this key may not write here')
+}

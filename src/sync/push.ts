@@ -1,0 +1,159 @@
+import { linkForm } from '../../store/canonical.ts'
+import type { Block } from '../../store/block.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { linksFirst } from '../../store/links-first.ts'
+import type { Entry } from '../entry/entry.ts'
+import { ask } from './ask.ts'
+import type { Unstored } from './fate.ts'
+import type { Progress } from './progress.ts'
+import type { Transport } from './protocol.ts'
+import { maxWanted } from './protocol.ts'
+import { rosterFirst } from './pull.ts'
+import type { WithOwn } from './reconcile.ts'
+import { addEntry, addPart, Answer, findInStream, isPartOf, piecesFrom } from './serve-blocks.ts'
+
+/** What a push did. */
+export interface Pushed {
+  readonly added: number
+  /** What the remote did not take, and why by its own words. */
+  readonly untaken: readonly Unstored[]
+}
+
+/** An entry that waits at the remote, and what for. */
+interface Lacking {
+  readonly entry: CidText
+  readonly needs: readonly CidText[]
+}
+
+/**
+ * Sends entries with all that they need, each behind what it follows.
+ *
+ * @param missing - What the remote lacks, by stream.
+ */
+export async function push(
+  withOwn: WithOwn,
+  transport: Transport,
+  missing: ReadonlyMap<string, readonly CidText[]>,
+  progress: Progress,
+): Promise<Pushed> {
+  const pusher = new Pusher(withOwn, transport, progress)
+  for (const stream of [...missing.keys()].sort(rosterFirst))
+    await pusher.pushStream(stream, missing.get(stream)!)
+  return { added: pusher.added, untaken: [...pusher.untaken.values()] }
+}
+
+class Pusher {
+  added = 0
+  readonly untaken = new Map<CidText, Unstored>()
+  readonly #withOwn: WithOwn
+  readonly #transport: Transport
+  readonly #progress: Progress
+  readonly #sent = new Set<CidText>()
+
+  constructor(withOwn: WithOwn, transport: Transport, progress: Progress) {
+    this.#withOwn = withOwn
+    this.#transport = transport
+    this.#progress = progress
+  }
+
+  async pushStream(stream: string, cids: readonly CidText[]): Promise<void> {
+    let rest: readonly CidText[] = await this.#inOrder(stream, cids)
+    while (rest.length > 0) {
+      const { blocks, taken } = await this.#gather(stream, rest)
+      for (const { bytes } of blocks) this.#progress.block(bytes.length)
+      let lacking = await this.#send(blocks)
+      while (lacking.length > 0) lacking = await this.#sendLacking(stream, lacking)
+      rest = rest.slice(taken)
+    }
+  }
+
+  async #inOrder(stream: string, cids: readonly CidText[]): Promise<readonly CidText[]> {
+    return this.#withOwn(async ({ db }) => {
+      const entries: Entry[] = []
+      for (const cid of cids) {
+        const found = await findInStream(db, stream, cid)
+        if (found !== undefined) entries.push(found.entry)
+      }
+      return linksFirst(entries).map(({ cid }) => cid)
+    })
+  }
+
+  async #gather(
+    stream: string,
+    cids: readonly CidText[],
+  ): Promise<{ readonly blocks: readonly Block[]; readonly taken: number }> {
+    return this.#withOwn(async ({ db }) => {
+      const found = new Answer()
+      let taken = 0
+      for (const cid of cids.slice(0, maxWanted)) {
+        if (found.isFull) break
+        await addEntry(found, db, stream, cid)
+        this.#progress.entry(0)
+        taken += 1
+      }
+      const blocks = found.blocks.filter(({ cid }) => !this.#sent.has(cid))
+      for (const { cid } of blocks) this.#sent.add(cid)
+      return { blocks, taken }
+    })
+  }
+
+  /** Returns what the remote lacks now, as far as it was not sent before. */
+  async #send(blocks: readonly Block[]): Promise<Lacking[]> {
+    const { fields, blocks: none } = await ask(
+      this.#transport,
+      { control: { is: 'push' }, blocks },
+      'push',
+    )
+    for await (const { cid } of none) fields.fail(cid)
+    this.added += fields.count('added')
+    const lacking: Lacking[] = []
+    const rows = fields.rows('unstored', 200_000, (row) => ({
+      cid: row.link(0),
+      fate: row.text(1),
+      why: row.text(2),
+      needs: row.links(3, maxWanted),
+    }))
+    for (const { cid, fate, why, needs } of rows) {
+      const missing = needs.filter((need) => !this.#sent.has(need))
+      if (fate === 'incomplete' && missing.length > 0) lacking.push({ entry: cid, needs: missing })
+      else if (fate === 'incomplete' || fate === 'newer' || fate === 'parked' || fate === 'refused')
+        this.untaken.set(cid, { cid, fate, why })
+      else fields.fail('unstored')
+    }
+    return lacking
+  }
+
+  async #sendLacking(stream: string, lacking: readonly Lacking[]): Promise<Lacking[]> {
+    const large: CidText[] = []
+    const found = new Answer()
+    await this.#withOwn(async ({ db }) => {
+      for (const { entry, needs } of lacking) {
+        for (const cid of needs) {
+          if (found.isFull || this.#sent.has(cid)) continue
+          this.#sent.add(cid)
+          // what the remote says it lacks is no more than what the entry needs
+          if (!(await isPartOf(db, stream, entry, cid))) continue
+          if ((await addPart(found, db, cid)) !== undefined) large.push(cid)
+        }
+      }
+    })
+    for (const cid of large) await this.#giveLarge(cid)
+    for (const { bytes } of found.blocks) this.#progress.block(bytes.length)
+    return this.#send(found.blocks)
+  }
+
+  async #giveLarge(cid: CidText): Promise<void> {
+    for (let at = 0; ;) {
+      const blocks = await this.#withOwn(({ db }) => piecesFrom(db, cid, at))
+      const order = blocks.map((block) => [linkForm(block.cid)])
+      const control = { is: 'give', artifact: linkForm(cid), at, order }
+      const { fields, blocks: none } = await ask(this.#transport, { control, blocks }, 'give')
+      for await (const block of none) fields.fail(block.cid)
+      const have = fields.count('have')
+      for (const { bytes } of blocks) this.#progress.block(bytes.length)
+      if (blocks.length === 0) return
+      if (have <= at && at > 0) fields.fail('have')
+      at = have
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import { readArtifactRange } from '../../store/artifact-range.ts'
+import { sizeOfArtifact } from '../../store/artifacts.ts'
+import type { Block } from '../../store/block.ts'
+import { HashedBlock } from '../../store/block.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import type { Database } from '../../store/database.ts'
+import { smallArtifactLimitBytes } from '../../store/stage-artifact.ts'
+import { decodeEntry } from '../entry/decode.ts'
+import type { Entry } from '../entry/entry.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import { partsOf } from './closure.ts'
+import { isThere } from './judge.ts'
+import { answerBytes } from './protocol.ts'
+
+/** Size of one block of a large artifact on the wire, in bytes. */
+export const pieceSize: number = 1024 * 1024
+
+/** Gathers the blocks of an answer until it is full. */
+export class Answer {
+  readonly blocks: Block[] = []
+  readonly #seen = new Set<CidText>()
+  #sizeBytes = 0
+
+  get isFull(): boolean {
+    return this.#sizeBytes >= answerBytes
+  }
+
+  add(cid: CidText, bytes: Uint8Array): void {
+    if (this.#seen.has(cid)) return
+    this.#seen.add(cid)
+    this.blocks.push({ cid, bytes })
+    this.#sizeBytes += bytes.length
+  }
+}
+
+/** Returns an entry of a stream; undefined for what is not there, is no entry, or stands in another stream. */
+export async function findInStream(
+  db: Database,
+  stream: string,
+  cid: CidText,
+): Promise<{ readonly entry: Entry; readonly bytes: Uint8Array } | undefined> {
+  const [read] = await db.getMany([cid])
+  if (read?.state !== 'ok') return undefined
+  try {
+    const entry = decodeEntry(cid, read.bytes)
+    const isOfStream = entry.stream === stream && isThere({ db }, entry)
+    return isOfStream ? { entry, bytes: read.bytes } : undefined
+  } catch (error) {
+    if (error instanceof HstoreError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Adds an entry with its body, list and file as given. What another entry has brought along, or may have, is left to be
+ * asked for: a body that is stated twice.
+ */
+export async function addEntry(
+  answer: Answer,
+  db: Database,
+  stream: string,
+  cid: CidText,
+): Promise<void> {
+  const found = await findInStream(db, stream, cid)
+  if (found === undefined) return
+  answer.add(cid, found.bytes)
+  const { artifacts, body, source } = found.entry
+  const isAlone = db.readRow('bodies', body)?.length === 1
+  const parts = [isAlone ? body : undefined, artifacts, source].filter((part) => part !== undefined)
+  for (const [i, read] of (await db.getMany(parts)).entries())
+    if (read.state === 'ok') answer.add(parts[i]!, read.bytes)
+}
+
+/** Returns whether an entry of a stream needs a block: nothing else of a store goes out through that stream. */
+export async function isPartOf(
+  db: Database,
+  stream: string,
+  entry: CidText,
+  cid: CidText,
+): Promise<boolean> {
+  const found = await findInStream(db, stream, entry)
+  if (found === undefined) return false
+  try {
+    const { artifacts, blocks } = await partsOf({ db }, found.entry)
+    return blocks.includes(cid) || artifacts.includes(cid)
+  } catch (error) {
+    if (error instanceof HstoreError) return false
+    throw error
+  }
+}
+
+/** Adds a block that is small, or returns the size of a large artifact; does nothing for one that is lost. */
+export async function addPart(
+  answer: Answer,
+  db: Database,
+  cid: CidText,
+): Promise<number | undefined> {
+  const [read] = await db.getMany([cid])
+  if (read?.state === 'ok') {
+    answer.add(cid, read.bytes)
+    return undefined
+  }
+  const size = cid.startsWith('bafk') ? await sizeOfArtifact(db, cid).catch(() => undefined) : 0
+  if (size !== undefined && size > smallArtifactLimitBytes) return size
+  if (size !== undefined && size > 0)
+    answer.add(cid, await readArtifactRange(db.directory, cid, 0, size))
+  return undefined
+}
+
+/** Returns the bytes of a large artifact from an offset on, about 4 MiB, as blocks in their order. */
+export async function piecesFrom(db: Database, cid: CidText, at: number): Promise<Block[]> {
+  const bytes = await readArtifactRange(db.directory, cid, at, answerBytes)
+  const pieces: Block[] = []
+  for (let from = 0; from < bytes.length; from += pieceSize)
+    pieces.push(HashedBlock.of(bytes.subarray(from, from + pieceSize), 'raw'))
+  return pieces
+}

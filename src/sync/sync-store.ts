@@ -1,0 +1,91 @@
+import type { ContextOptions } from '../context.ts'
+import { HandoffError } from '../errors.ts'
+import { readConfig } from '../store-folder.ts'
+import { openOwn } from './peer.ts'
+import { Quarantine } from './quarantine.ts'
+import type { WithOwn } from './reconcile.ts'
+import { readMarks, writeMarks } from './remote-marks.ts'
+import type { Remote } from './remotes.ts'
+import { Remotes } from './remotes.ts'
+import type { SessionOptions, SessionReport } from './session.ts'
+import { syncSession } from './session.ts'
+import { absoluteUrl, openTransport } from './transport.ts'
+
+/** How a store is synced. */
+export interface SyncOptions extends ContextOptions, SessionOptions {
+  /** Where a remote's folder is looked for. */
+  readonly cwd: string
+}
+
+/** What a sync with one remote did. */
+export interface SyncReport extends SessionReport {
+  /** The remote's name, or its address where it has none. */
+  readonly remote: string
+  readonly url: string
+  /** 0, or 9 when the remote lost what it had. */
+  readonly exit: 0 | 9
+}
+
+/**
+ * Syncs a store with a remote, by its name or address; without one, with the only remote, or with `origin`. The database
+ * is open only while something is read from it or written to it, never while the remote is waited for.
+ *
+ * @throws {HandoffError} `HSTORE_REMOTE_UNKNOWN`; what `syncSession` and `openContext` throw.
+ */
+export async function syncStore(
+  remote: string | undefined,
+  options: SyncOptions,
+): Promise<SyncReport> {
+  const { folder, keysFolder, cwd, waitMs } = options
+  const { genesis } = await readConfig(folder)
+  // the user's trust is asked for before anybody is contacted
+  await (await openOwn(options))[Symbol.asyncDispose]()
+  const { name, url } = await findRemote(
+    await Remotes.open(folder, keysFolder, genesis),
+    remote,
+    cwd,
+  )
+  await using transport = await openTransport(url, { cwd, waitMs, own: folder })
+  const quarantine = await Quarantine.open(folder, url)
+  try {
+    const marks = await readMarks(keysFolder, genesis, url)
+    const done = await syncSession(withOwnOf(options), transport, quarantine, marks, options)
+    if (!options.dryRun) await writeMarks(keysFolder, genesis, url, done.marks)
+    const exit = done.report.vanished.length > 0 ? 9 : 0
+    return { remote: name, url, ...done.report, exit }
+  } finally {
+    quarantine.close()
+  }
+}
+
+/** Returns what opens the store for one step at a time. */
+export function withOwnOf(options: ContextOptions): WithOwn {
+  return async (use) => {
+    await using own = await openOwn(options)
+    return use(own)
+  }
+}
+
+async function findRemote(
+  remotes: Remotes,
+  given: string | undefined,
+  cwd: string,
+): Promise<Remote> {
+  const all = await remotes.list()
+  if (given !== undefined) {
+    const url = absoluteUrl(given, cwd)
+    return (
+      all.find(({ name }) => name === given) ??
+      all.find((one) => one.url === url) ?? { name: given, url }
+    )
+  }
+  const [only, ...more] = all
+  const found = more.length === 0 ? only : all.find(({ name }) => name === 'origin')
+  if (found !== undefined) return found
+  throw new HandoffError(
+    'HSTORE_REMOTE_UNKNOWN',
+    only === undefined
+      ? 'the store has no remote: name one, or add one with hstore remote add'
+      : `with which remote? ${all.map(({ name }) => name).join(', ')}`,
+  )
+}

@@ -1,0 +1,52 @@
+import { realpath } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { HandoffError } from '../errors.ts'
+import { quoted } from '../kernel/shown.ts'
+import { folderOf } from '../store-folder.ts'
+import { DirectoryTransport } from './directory-transport.ts'
+import type { Transport } from './protocol.ts'
+
+/** Where a remote is looked for. */
+export interface TransportOptions {
+  readonly cwd: string
+  readonly waitMs: number
+  /** The store that syncs, which can't be its own remote. */
+  readonly own?: string | undefined
+}
+
+/** Returns a remote's address as it is kept: a folder as an absolute path. */
+export function absoluteUrl(url: string, cwd: string): string {
+  if (url.startsWith('file:')) return fileURLToPath(url)
+  return isFolder(url) ? path.resolve(cwd, url) : url
+}
+
+function isFolder(url: string): boolean {
+  return !/^[a-z][a-z0-9+.-]*:\/\//i.test(url)
+}
+
+/**
+ * Opens the way to a remote.
+ *
+ * @throws {HandoffError} `HSTORE_USAGE` for an address of no known kind, or the store's own; `HSTORE_STORE_MISSING`.
+ */
+export async function openTransport(url: string, options: TransportOptions): Promise<Transport> {
+  const { cwd, waitMs, own } = options
+  const address = absoluteUrl(url, cwd)
+  if (!isFolder(address)) {
+    const kinds = 'a folder'
+    throw new HandoffError(
+      'HSTORE_USAGE',
+      `${quoted(url)} is no address that hstore knows: name ${kinds}`,
+    )
+  }
+  const folder = await folderOf({ store: address })
+  if (own !== undefined && (await real(folder)) === (await real(own)))
+    throw new HandoffError('HSTORE_USAGE', `${folder} is this very store: name another`)
+  return new DirectoryTransport(folder, waitMs)
+}
+
+/** Two paths may lead to one folder. */
+async function real(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder)
+}

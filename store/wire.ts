@@ -1,0 +1,110 @@
+import { Readable, pipeline } from 'node:stream'
+import { createDeflateRaw, createInflateRaw } from 'node:zlib'
+import type { JsonMap } from './canonical.ts'
+import { decodeForm, encodeForm } from './canonical.ts'
+import type { Block } from './block.ts'
+import { HashedBlock } from './block.ts'
+import { openCar } from './car-read.ts'
+import type { CarTextBlock } from './car-read.ts'
+import { frameCar } from './car-write.ts'
+import { StoreError } from './errors.ts'
+
+/** What two stores say to each other: a map, and blocks. */
+export interface Message {
+  readonly control: JsonMap
+  readonly blocks: readonly Block[]
+}
+
+/** A message that is being read. */
+export interface IncomingMessage {
+  readonly control: JsonMap
+  /** Each hashed; to be read once and to the end. */
+  readonly blocks: AsyncIterable<CarTextBlock>
+}
+
+/** Bounds for a message, in bytes: as it comes, and without its compression. */
+export interface WireLimits {
+  readonly packedBytes: number
+  readonly sizeBytes: number
+}
+
+/** What a message may have: most of it are blocks, of which a sender puts about 4 MiB into one. */
+export const wireLimits: WireLimits = {
+  packedBytes: 16 * 1024 * 1024,
+  sizeBytes: 16 * 1024 * 1024,
+}
+
+const maxBlocks = 20_000
+
+/** Yields a message as it goes over a wire: a CAR whose root is the control block, compressed (RFC 1951). */
+export async function* encodeMessage({ control, blocks }: Message): AsyncGenerator<Uint8Array> {
+  const root = HashedBlock.of(encodeForm(control), 'dag-json')
+  const source = Readable.from(frameCar([root, ...blocks]), { objectMode: false })
+  const packed = pipeline(source, createDeflateRaw({ level: 3 }), () => undefined)
+  for await (const chunk of packed) yield chunk as Uint8Array
+}
+
+/**
+ * Reads a message as it comes: blocks can be taken before the last byte is there.
+ *
+ * @throws {StoreError} `HSTORE_CAR_INVALID` when it is none, or past its limits.
+ */
+export async function decodeMessage(
+  packed: AsyncIterable<Uint8Array>,
+  limits: WireLimits = wireLimits,
+): Promise<IncomingMessage> {
+  const { roots, blocks } = await openCar(unpack(packed, limits), { maxBlocks })
+  const iterator = blocks[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  const root = first.done === true ? undefined : first.value
+  if (root === undefined || roots.length !== 1 || root.cid !== roots[0] || !isControl(root)) {
+    await iterator.return?.()
+    throw refused('it does not begin with its control block')
+  }
+  const rest = { [Symbol.asyncIterator]: () => iterator }
+  return { control: decodeForm(root.bytes).form, blocks: rest }
+}
+
+function isControl({ cid }: CarTextBlock): boolean {
+  return cid.startsWith('bag')
+}
+
+async function* unpack(
+  packed: AsyncIterable<Uint8Array>,
+  { packedBytes, sizeBytes }: WireLimits,
+): AsyncGenerator<Uint8Array> {
+  const inflate = createInflateRaw()
+  const source = Readable.from(counted(packed, packedBytes), { objectMode: false })
+  const unpacked = pipeline(source, inflate, () => undefined)
+  let size = 0
+  try {
+    for await (const chunk of unpacked) {
+      const bytes = chunk as Uint8Array
+      size += bytes.length
+      if (size > sizeBytes) throw refused(`it unpacks to more than ${sizeBytes} bytes`)
+      yield bytes
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    throw code.startsWith('Z_') ? refused('it is no deflate stream, or cut', error) : error
+  } finally {
+    inflate.destroy()
+    source.destroy()
+  }
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  most: number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of chunks) {
+    size += chunk.length
+    if (size > most) throw refused(`it has more than ${most} bytes`)
+    yield chunk
+  }
+}
+
+function refused(what: string, cause?: unknown): StoreError {
+  return new StoreError('HSTORE_CAR_INVALID', `message refused: ${what}`, { cause })
+}
