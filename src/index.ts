@@ -1,5 +1,7 @@
 export { openStore, Store } from './open-store.ts'
 export { fsckStore, importStore } from './closed-store.ts'
+export { addRemote, cloneStore, listRemotes, removeRemote, syncStore } from './sync-verbs.ts'
+export type { CloneOptions, CloneReport, Remote, SyncReport } from './sync-verbs.ts'
 export type { OpenStoreOptions, PutInput, ResumeInput } from './open-store.ts'
 export { init } from './init-verb.ts'
 export type { InitReport, InitStoreOptions } from './init-verb.ts'

@@ -83,9 +83,11 @@ export async function newPassphrase(
 }
 
 // What an init that was cut short leaves: the next one goes on from there.
-const ours = /^(?:acknowledged|artifacts|config\.json\..*|db|holder|kept-.*|lock|tmp)$/
+const ours =
+  /^(?:acknowledged|artifacts|config\.json\..*|db|holder|kept-.*|lock|quarantine|remotes\.json|tmp)$/
 
-async function assertFree(folder: string): Promise<void> {
+/** Throws `HSTORE_STORE_EXISTS`, `HSTORE_OUTPUT_EXISTS` when a folder can't be a new store's. */
+export async function assertFree(folder: string): Promise<void> {
   if (await hasConfig(folder)) {
     const { genesis } = await readConfig(folder)
     throw new HandoffError(

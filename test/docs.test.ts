@@ -21,6 +21,7 @@ const pages = [
   'docs/cli.md',
   'docs/lanes.md',
   'docs/recovery.md',
+  'docs/sync.md',
   'docs/trust.md',
   'docs/turns.md',
 ] as const
@@ -154,7 +155,13 @@ describe('docs/cli.md', () => {
       await printed('hstore gc --json'),
       await printed('hstore export all.car --json'),
       await printed('hstore import all.car --json'),
+      await printed('hstore remote list --json'),
     ]
+    const { genesis = '' } = documents[0] as { genesis?: string }
+    documents.push(
+      await printed(`hstore clone all.car --store ../c --json --genesis ${genesis}`),
+      await printed('hstore sync ../c --json'),
+    )
     for (const { schema, ...keys } of documents) {
       const row = page
         .split('\n')

@@ -24,6 +24,10 @@ export const environment: Topic = [
   ['SSH_AUTH_SOCK', 'the socket of ssh-agent, for keys that it keeps'],
   ['NO_COLOR', 'set to anything, no colours on a terminal'],
   ['TERM', 'dumb: no colours'],
+  [
+    'HSTORE_SSH',
+    "the command that ssh:// addresses are reached with; the system's ssh where not set",
+  ],
   ['HSTORE_PAGER', 'what long output on a terminal is shown with; empty for nothing'],
   ['PAGER', 'the pager, where HSTORE_PAGER is not set; else less'],
   ['LESS', 'the options of less; FRX where not set'],

@@ -84,6 +84,27 @@ export function newPassphraseOf(io: Io, options: GlobalOptions): () => Promise<s
   }
 }
 
+/** Returns which store the options, the environment or the working directory name, and whose trust counts. */
+export function openOptions(
+  io: Io,
+  options: GlobalOptions,
+): Pick<OpenStoreOptions, 'cwd' | 'genesis' | 'keys' | 'store' | 'waitMs'> {
+  return {
+    store: namedStore(io, options),
+    cwd: io.cwd,
+    keys: keysFolder(io, options),
+    waitMs: waitMs(options),
+    genesis: options.genesis,
+  }
+}
+
+/** Returns the words that call ssh: HSTORE_SSH, parted at spaces; undefined for the system's own. */
+export function sshOf(io: Io): readonly string[] | undefined {
+  return set(io.env['HSTORE_SSH'])
+    ?.split(/\s+/)
+    .filter((word) => word !== '')
+}
+
 /** Opens the store that the options, the environment or the working directory name. */
 export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> {
   const wanted: OpenStoreOptions = {

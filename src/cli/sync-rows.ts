@@ -3,6 +3,78 @@ import type { VerbSpec } from './verb-spec.ts'
 /** The verbs that take a history from one store to another. */
 export const syncVerbs: readonly VerbSpec[] = [
   {
+    name: 'clone',
+    group: 'Sync',
+    summary: 'Make a store out of another, a remote or a CAR file',
+    more: [
+      'The store is made in .hstore, or where --store says, and remembers its source as the remote origin. --genesis names the store that is meant, as its owner told it; on a terminal the genesis is shown and asked for. Needs no key.',
+      'Cut short, it is completed by hstore sync, or by the same clone again.',
+    ],
+    example: 'hstore clone ../other/.hstore --genesis baguqeera…',
+    args: [['<source>', 'a folder, an address or a CAR file']],
+    load: async () => (await import('./verbs/clone.ts')).clone,
+  },
+  {
+    name: 'remote',
+    group: 'Sync',
+    summary: 'Name other copies of the store',
+    example: 'hstore remote add origin /mnt/usb/tide-gauge',
+    verbs: [
+      {
+        name: 'list',
+        summary: 'List the remotes',
+        example: 'hstore remote list',
+        load: async () => (await import('./verbs/remote.ts')).remoteList,
+      },
+      {
+        name: 'add',
+        summary: 'Name a remote; nobody is contacted',
+        example: 'hstore remote add origin /mnt/usb/tide-gauge',
+        args: [
+          ['<name>', 'letters, digits, dots, - and _'],
+          ['<url>', 'a folder or an address'],
+        ],
+        load: async () => (await import('./verbs/remote.ts')).remoteAdd,
+      },
+      {
+        name: 'remove',
+        summary: 'Forget a remote',
+        example: 'hstore remote remove origin',
+        args: [['<name>', 'the remote']],
+        load: async () => (await import('./verbs/remote.ts')).remoteRemove,
+      },
+    ],
+  },
+  {
+    name: 'sync',
+    group: 'Sync',
+    summary: 'Exchange entries with a remote, both ways',
+    more: [
+      'Without a remote, the only one, or origin. What comes is judged as verify does before it is stored; what has no right is named and asked for again when the roster changes. Cut short, the next sync goes on.',
+      'Ends with 9 when the remote can not be reached, does not keep to the protocol, or has lost what it had.',
+    ],
+    example: 'hstore sync origin',
+    args: [['[remote]', 'a name, a folder or an address']],
+    options: [
+      ['--pull', 'only fetch'],
+      ['--push', 'only send'],
+      ['--stream <stream>', 'this stream alone, with the rosters'],
+      ['--dry-run', 'say what would go over, and change nothing'],
+    ],
+    load: async () => (await import('./verbs/sync.ts')).sync,
+  },
+  {
+    name: 'serve',
+    group: 'Sync',
+    summary: 'Answer clients that sync with this store',
+    more: [
+      'With --stdio, one client over standard input and output, with the rights of the account: what ssh:// starts on the other machine. The store is opened for each request, so that others get in between.',
+    ],
+    example: 'hstore serve --stdio --store tide-gauge/.hstore',
+    options: [['--stdio', 'over standard input and output']],
+    load: async () => (await import('./verbs/serve.ts')).serve,
+  },
+  {
     name: 'export',
     group: 'Sync',
     summary: 'Write entries with all that they rest on into a CAR file',

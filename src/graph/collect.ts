@@ -195,7 +195,11 @@ export class Collection implements LoadedGraph {
 }
 
 /** Returns what a decoded body is, read as an entry of `kind` wants it. */
-function factsOf(form: { [key: string]: JsonForm }, kind: string, known?: KnownRecords): BodyFacts {
+export function factsOf(
+  form: { [key: string]: JsonForm },
+  kind: string,
+  known?: KnownRecords,
+): BodyFacts {
   if (kind === 'envelope') {
     const facts = findEnvelopeFacts(form, known)
     return facts === undefined

@@ -2,12 +2,13 @@ import type { JsonForm, JsonMap } from '../../store/canonical.ts'
 import { linkForm } from '../../store/canonical.ts'
 import type { Block } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
+import { codecOf } from '../../store/cid-text.ts'
 import { entriesInRange, rangeFan } from '../../store/ranges.ts'
 import type { RangeTree } from '../../store/ranges.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import type { Peer } from './peer.ts'
+import type { Peer, SettledPeer } from './peer.ts'
 import { Fields, linkForms, maxNodes, maxWanted, packCids, protocolVersion } from './protocol.ts'
 import { Quarantine } from './quarantine.ts'
 import { receive } from './receive.ts'
@@ -17,12 +18,19 @@ import { streamsIn, treeOf } from './trees.ts'
 
 const noBlocks: readonly Block[] = []
 
+/** A store that answers. It is opened for each request, once what the client sends has come. */
+export interface Served {
+  /** The store's folder. */
+  readonly directory: string
+  open(): Promise<SettledPeer>
+}
+
 /**
  * Answers one request of a client: the whole of the serving side. What the client may not see is answered as what is not
  * there.
  */
 export async function answer(
-  peer: Peer,
+  served: Served,
   request: IncomingMessage,
   rights: Rights,
 ): Promise<Message> {
@@ -30,7 +38,7 @@ export async function answer(
     const fields = new Fields(request.control, 'the client')
     const handler = handlers.get(fields.is)
     if (handler === undefined) return fields.fail('is')
-    return await handler({ peer, fields, rights, blocks: request.blocks })
+    return await handler({ served, fields, rights, blocks: request.blocks })
   } catch (error) {
     if (error instanceof HstoreError) return refusal(error)
     throw error
@@ -42,24 +50,38 @@ export function refusal({ code, message }: HstoreError): Message {
   return { control: { is: 'no', code, message: message.slice(0, 1000) }, blocks: noBlocks }
 }
 
-interface Asked {
-  readonly peer: Peer
+interface Sent {
+  readonly served: Served
   readonly fields: Fields
   readonly rights: Rights
   readonly blocks: IncomingMessage['blocks']
 }
 
-type Handler = (asked: Asked) => Promise<Message>
+/** A request that carries no blocks, with the store opened for it. */
+interface Asked extends Omit<Sent, 'served' | 'blocks'> {
+  readonly peer: Peer
+}
+
+type Handler = (sent: Sent) => Promise<Message>
 
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ['hello', hello],
-  ['compare', compare],
-  ['want', want],
-  ['blocks', sendBlocks],
-  ['piece', sendPiece],
+  ['hello', opened(hello)],
+  ['compare', opened(compare)],
+  ['want', opened(want)],
+  ['blocks', opened(sendBlocks)],
+  ['piece', opened(sendPiece)],
+  ['waiting', waiting],
   ['push', push],
   ['give', give],
 ])
+
+function opened(handler: (asked: Asked) => Promise<Message>): Handler {
+  return async ({ served, fields, rights, blocks }) => {
+    for await (const { cid } of blocks) return fields.fail(cid)
+    await using peer = await served.open()
+    return await handler({ peer, fields, rights })
+  }
+}
 
 function plain(control: JsonMap): Message {
   return { control, blocks: noBlocks }
@@ -76,7 +98,7 @@ async function hello({ peer, rights }: Asked): Promise<Message> {
     is: 'hello',
     v: protocolVersion,
     genesis: linkForm(peer.ground.genesis),
-    roster: linkForm(peer.trust.rosterBody),
+    roster: linkForm(peer.roster),
     streams,
     writes: rights.mayWrite,
   })
@@ -151,17 +173,38 @@ async function sendPiece({ peer, fields, rights }: Asked): Promise<Message> {
   return { control: { is: 'piece', order: blocks.map(({ cid }) => [linkForm(cid)]) }, blocks }
 }
 
-async function push({ peer, rights, blocks }: Asked): Promise<Message> {
+/** What the client has sent before and waits here. */
+async function waiting({ served, fields, rights, blocks }: Sent): Promise<Message> {
   assertWriter(rights)
-  const quarantine = await Quarantine.open(peer.db.directory, `from ${rights.who}`)
+  for await (const { cid } of blocks) return fields.fail(cid)
+  const quarantine = await quarantineOf(served, rights)
+  try {
+    const cids = [...quarantine.arrivals.cids()].slice(0, maxTold)
+    const isDocument = (cid: CidText): boolean => codecOf(cid) === 'dag-json'
+    return plain({
+      is: 'waiting',
+      documents: packCids(cids.filter(isDocument)),
+      files: packCids(cids.filter((cid) => !isDocument(cid))),
+    })
+  } finally {
+    quarantine.close()
+  }
+}
+
+const maxTold = 20_000
+
+async function push({ served, rights, blocks }: Sent): Promise<Message> {
+  assertWriter(rights)
+  const quarantine = await quarantineOf(served, rights)
   try {
     for await (const block of blocks) quarantine.arrivals.add(block)
     await quarantine.completeAll(rights.who)
-    const { added, unstored, waiting } = await receive(peer, quarantine.arrivals)
+    await using peer = await served.open()
+    const { added, unstored, waiting: incomplete } = await receive(peer, quarantine.arrivals)
     const told: JsonForm[] = []
     for (const [cid, fate] of unstored)
       told.push([linkForm(cid), fate.fate, 'why' in fate ? fate.why.slice(0, 500) : '', []])
-    for (const [cid, needs] of waiting)
+    for (const [cid, needs] of incomplete)
       told.push([linkForm(cid), 'incomplete', '', linkForms(needs.slice(0, maxWanted))])
     return plain({ is: 'push', added, unstored: told })
   } finally {
@@ -169,18 +212,25 @@ async function push({ peer, rights, blocks }: Asked): Promise<Message> {
   }
 }
 
-async function give({ peer, fields, rights, blocks }: Asked): Promise<Message> {
+async function give({ served, fields, rights, blocks }: Sent): Promise<Message> {
   assertWriter(rights)
   const artifact = fields.link('artifact')
-  const quarantine = await Quarantine.open(peer.db.directory, `from ${rights.who}`)
+  const quarantine = await quarantineOf(served, rights)
   try {
     const have = await quarantine.sizeOf(artifact)
-    if (have !== fields.count('at')) return plain({ is: 'give', have })
+    if (have !== fields.count('at')) {
+      for await (const _block of blocks);
+      return plain({ is: 'give', have })
+    }
     await quarantine.append(artifact, bytesIn(blocks, fields))
     return plain({ is: 'give', have: await quarantine.sizeOf(artifact) })
   } finally {
     quarantine.close()
   }
+}
+
+function quarantineOf({ directory }: Served, { who }: Rights): Promise<Quarantine> {
+  return Quarantine.open(directory, `from ${who}`)
 }
 
 /** Yields the bytes of pieces in the order that a message gives them; equal ones came once. */

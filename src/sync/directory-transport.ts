@@ -17,8 +17,9 @@ export class DirectoryTransport implements Transport {
   }
 
   async ask(request: Message): Promise<IncomingMessage> {
-    await using other = await openOther(this.name, this.#waitMs)
-    return incoming(await answer(other, incoming(request), ownerRights))
+    const open = () => openOther(this.name, this.#waitMs)
+    const served = { directory: this.name, open }
+    return incoming(await answer(served, incoming(request), ownerRights))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,17 +1,15 @@
 import type { ByteChunks } from '../../store/byte-source.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { Context } from '../context.ts'
-import { openContext } from '../context.ts'
 import type { ContextOptions } from '../context.ts'
 import { HandoffError } from '../errors.ts'
 import { readConfig } from '../store-folder.ts'
-import { writePins } from '../trust/pin-file.ts'
 import { admit } from './admit.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Fate, Unstored } from './fate.ts'
 import { unstoredIn } from './fate.ts'
-import { groundOf } from './ground.ts'
+import type { Peer } from './peer.ts'
+import { openOwn } from './peer.ts'
 import type { Judged } from './judge.ts'
 import { judgeArrivals } from './judge.ts'
 import type { Manifest } from './manifest.ts'
@@ -47,14 +45,15 @@ export async function importCar(
   try {
     const manifest = assertManifest(car, genesis)
     // the store is opened only now: nobody waits for it while a file is read
-    await using context = await openContext(options)
-    return await takeIn(context, car, manifest)
+    await using own = await openOwn(options)
+    return await takeIn(own, car, manifest)
   } finally {
     await car.arrivals.drop()
   }
 }
 
-function assertManifest({ manifest, root }: TakenCar, genesis: CidText): Manifest {
+/** Returns the manifest of a CAR that is of this store; throws `HSTORE_CAR_INVALID`, `HSTORE_GENESIS_MISMATCH`. */
+export function assertManifest({ manifest, root }: TakenCar, genesis: CidText): Manifest {
   if (manifest === undefined) {
     const message = `CAR refused: it holds no history, its root ${root} is no manifest of hstore export`
     throw new StoreError('HSTORE_CAR_INVALID', message, { details: { cid: root } })
@@ -67,16 +66,16 @@ function assertManifest({ manifest, root }: TakenCar, genesis: CidText): Manifes
   )
 }
 
-async function takeIn(
-  context: Context,
+/** Judges a CAR and takes it in, or nothing of it. */
+export async function takeIn(
+  own: Peer,
   { arrivals, last }: TakenCar,
   manifest: Manifest,
 ): Promise<ImportCarReport> {
-  const ground = groundOf(context)
-  const judged = await judgeArrivals(ground, arrivals)
+  const judged = await judgeArrivals(own.ground, arrivals)
   assertWhole(arrivals, judged, manifest, last)
-  const added = await admit(ground, arrivals, judged)
-  if (added > 0) await writePins(context.keysFolder, manifest.genesis, judged.pins)
+  const added = await admit(own.ground, arrivals, judged)
+  if (added > 0) await own.accept(judged.pins)
   return {
     genesis: manifest.genesis,
     entries: judged.fates.size,

@@ -16,17 +16,24 @@ import { groundOf, trustIn } from './ground.ts'
 export interface Peer extends AsyncDisposable {
   readonly db: Database
   readonly ground: Ground
-  readonly trust: Trust
+  /** The body of the highest accepted roster. */
+  readonly roster: CidText
   /** Remembers the rosters that were accepted, where this user remembers any for the store. */
   accept(pins: Pins): Promise<void>
 }
 
+/** A side that has its rosters. */
+export interface SettledPeer extends Peer {
+  readonly trust: Trust
+}
+
 /** Opens this user's own store. Throws what `openContext` throws. */
-export async function openOwn(options: ContextOptions): Promise<Peer> {
+export async function openOwn(options: ContextOptions): Promise<SettledPeer> {
   const context = await openContext(options)
   return {
     db: context.db,
     ground: groundOf(context),
+    roster: context.trust.rosterBody,
     trust: context.trust,
     accept: (pins) => writePins(options.keysFolder, context.trust.genesis, pins),
     [Symbol.asyncDispose]: () => context[Symbol.asyncDispose](),
@@ -40,7 +47,7 @@ export async function openOwn(options: ContextOptions): Promise<Peer> {
  * @throws {HandoffError} `HSTORE_STORE_MISSING`, `HSTORE_STORE_FOREIGN`; `HSTORE_REMOTE_INVALID` when it has no roster that
  * its genesis is the start of.
  */
-export async function openOther(folder: string, waitMs: number): Promise<Peer> {
+export async function openOther(folder: string, waitMs: number): Promise<SettledPeer> {
   const { genesis } = await readConfig(folder)
   const db = await openDatabase(folder, { waitMs })
   try {
@@ -49,6 +56,7 @@ export async function openOther(folder: string, waitMs: number): Promise<Peer> {
     return {
       db,
       ground,
+      roster: trust.rosterBody,
       trust,
       accept: async () => undefined,
       [Symbol.asyncDispose]: () => db.close(),

@@ -1,6 +1,6 @@
 import { bytesForm, findBytes, findLink, linkForm } from '../../store/canonical.ts'
 import type { JsonForm, JsonMap } from '../../store/canonical.ts'
-import type { CidText } from '../../store/cid-text.ts'
+import type { CidText, Codec } from '../../store/cid-text.ts'
 import { cidTextOfDigest, digestOf } from '../../store/cid-text.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
@@ -16,6 +16,7 @@ import { bounded } from '../kernel/shown.ts'
  * | want | of: [stream, entries] | taken; the entries' blocks with body, list and source |
  * | blocks | of: [stream, entry, blocks] | taken, large: [artifact, size]; the blocks |
  * | piece | stream, entry, artifact, at | size; blocks that joined are the bytes from there on |
+ * | waiting | | documents, files: what was sent before and waits |
  * | push | blocks | added, unstored: [entry, fate, why, needs] |
  * | give | artifact, at, size, blocks | have: how much of it is here |
  * | no | | code, message |
@@ -88,6 +89,10 @@ export class Fields {
     return Array.isArray(value) && value.length <= most ? value : this.fail(key)
   }
 
+  cids(key: string, most: number, codec: Codec): readonly CidText[] {
+    return unpackCids(this.#own(key), most, codec) ?? this.fail(key)
+  }
+
   /** Returns the rows of a list, each a list of its own read by `read`. */
   rows<T>(key: string, most: number, read: (row: Row) => T): readonly T[] {
     return this.list(key, most).map((row) => {
@@ -147,12 +152,13 @@ export class Row {
 export function unpackCids(
   form: JsonForm | undefined,
   most: number,
+  codec: Codec = 'dag-json',
 ): readonly CidText[] | undefined {
   const bytes = findBytes(form)
   if (bytes === undefined || bytes.length % 32 !== 0 || bytes.length > most * 32) return undefined
   const cids: CidText[] = []
   for (let at = 0; at < bytes.length; at += 32)
-    cids.push(cidTextOfDigest(bytes.subarray(at, at + 32), 'dag-json'))
+    cids.push(cidTextOfDigest(bytes.subarray(at, at + 32), codec))
   return cids
 }
 

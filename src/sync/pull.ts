@@ -19,6 +19,11 @@ export interface Pulled {
   readonly roster: CidText | undefined
 }
 
+/** A block that an entry lacks. */
+interface Lacking extends Wanted {
+  readonly entry: CidText
+}
+
 interface Wanted {
   readonly stream: string
   readonly cid: CidText
@@ -104,25 +109,45 @@ class Puller implements Pulled {
     return taken
   }
 
-  /** Judges what is here, and fetches what the entries among it lack, until nothing more can be had. */
+  /** Judges what is here, fetches what the entries among it lack, and stores them when nothing more can be had. */
   async #settle(): Promise<void> {
     for (;;) {
-      const { added, roster, unstored, waiting } = await this.#withOwn((own) =>
-        receive(own, this.#quarantine.arrivals),
+      let lacking: readonly Lacking[] = []
+      const found = await this.#withOwn((own) =>
+        receive(own, this.#quarantine.arrivals, ({ unstored, waiting }) => {
+          lacking = this.#lackingOf(waiting)
+          return { isReady: lacking.length === 0, heldBack: this.#brokenIn(unstored, waiting) }
+        }),
       )
-      this.added += added
-      this.roster = roster
-      for (const [cid, fate] of unstored) this.unstored.set(cid, fate)
-      this.#waiting = waiting
-      const lacking = this.#lackingOf(waiting)
-      if (lacking.length === 0) return
-      await this.#fetchBlocks(lacking)
+      this.added += found.added
+      this.roster = found.roster
+      this.#waiting = found.waiting
+      if (lacking.length > 0) await this.#fetchBlocks(lacking)
+      else {
+        for (const [cid, fate] of found.unstored) this.unstored.set(cid, fate)
+        return
+      }
     }
   }
 
+  /**
+   * Streams in which something that the remote names is lost or false: what comes before it is not shown as if it were
+   * all.
+   */
+  #brokenIn(
+    unstored: ReadonlyMap<CidText, Fate>,
+    waiting: ReadonlyMap<CidText, readonly CidText[]>,
+  ): ReadonlySet<string> {
+    const broken: CidText[] = []
+    for (const [cid, { fate }] of unstored) if (fate === 'refused') broken.push(cid)
+    for (const [cid, needs] of waiting)
+      if (needs.some((need) => !this.#coming.has(need))) broken.push(cid)
+    return new Set(broken.map((cid) => this.#streamOf.get(cid) ?? ''))
+  }
+
   /** What is not an entry on its way, and was not asked for yet. */
-  #lackingOf(waiting: ReadonlyMap<CidText, readonly CidText[]>): (Wanted & { entry: CidText })[] {
-    const lacking: (Wanted & { entry: CidText })[] = []
+  #lackingOf(waiting: ReadonlyMap<CidText, readonly CidText[]>): Lacking[] {
+    const lacking: Lacking[] = []
     for (const [entry, needs] of waiting) {
       const stream = this.#streamOf.get(entry)
       if (stream === undefined) continue
@@ -135,7 +160,7 @@ class Puller implements Pulled {
     return lacking
   }
 
-  async #fetchBlocks(lacking: readonly (Wanted & { entry: CidText })[]): Promise<void> {
+  async #fetchBlocks(lacking: readonly Lacking[]): Promise<void> {
     let rest = lacking
     while (rest.length > 0) {
       const asked = rest.slice(0, maxWanted)
@@ -160,10 +185,7 @@ class Puller implements Pulled {
     }
   }
 
-  async #fetchLarge(
-    { stream, entry, cid }: Wanted & { entry: CidText },
-    size: number,
-  ): Promise<void> {
+  async #fetchLarge({ stream, entry, cid }: Lacking, size: number): Promise<void> {
     for (;;) {
       const at = await this.#quarantine.sizeOf(cid)
       if (at >= size) break

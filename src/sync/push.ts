@@ -3,7 +3,7 @@ import type { Block } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { linksFirst } from '../../store/links-first.ts'
 import type { Entry } from '../entry/entry.ts'
-import { ask } from './ask.ts'
+import { ask, askPlain } from './ask.ts'
 import type { Unstored } from './fate.ts'
 import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
@@ -18,6 +18,8 @@ export interface Pushed {
   /** What the remote did not take, and why by its own words. */
   readonly untaken: readonly Unstored[]
 }
+
+const maxTold = 20_000
 
 /** An entry that waits at the remote, and what for. */
 interface Lacking {
@@ -37,6 +39,7 @@ export async function push(
   progress: Progress,
 ): Promise<Pushed> {
   const pusher = new Pusher(withOwn, transport, progress)
+  await pusher.learn()
   for (const stream of [...missing.keys()].sort(rosterFirst))
     await pusher.pushStream(stream, missing.get(stream)!)
   return { added: pusher.added, untaken: [...pusher.untaken.values()] }
@@ -54,6 +57,15 @@ class Pusher {
     this.#withOwn = withOwn
     this.#transport = transport
     this.#progress = progress
+  }
+
+  /** What was sent before a cut waits at the remote. */
+  async learn(): Promise<void> {
+    const fields = await askPlain(this.#transport, { is: 'waiting' }, 'waiting')
+    for (const codec of ['dag-json', 'raw'] as const) {
+      const key = codec === 'raw' ? 'files' : 'documents'
+      for (const cid of fields.cids(key, maxTold, codec)) this.#sent.add(cid)
+    }
   }
 
   async pushStream(stream: string, cids: readonly CidText[]): Promise<void> {

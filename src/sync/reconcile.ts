@@ -105,7 +105,7 @@ class Walk implements Difference {
         else waiting.push(...this.#below(node))
       }
       await this.#withOwn(async (own) => {
-        for (const leaf of leaves.reverse()) await this.#compareLeaf(own, leaf)
+        for (const leaf of leaves.toReversed()) await this.#compareLeaf(own, leaf)
       })
       wanted = next
       waiting = [...next]

@@ -1,17 +1,17 @@
 import type { CidText } from '../../store/cid-text.ts'
 import { tipPrefix } from '../../store/keyspace.ts'
-import { askPlain } from './ask.ts'
 import type { Fate, Unstored } from './fate.ts'
 import { unstoredIn } from './fate.ts'
+import type { Hello } from './greet.ts'
+import { greet } from './greet.ts'
 import { assertSameStore } from './peer.ts'
 import { Progress } from './progress.ts'
 import type { ProgressState } from './progress.ts'
 import type { Transport } from './protocol.ts'
-import { protocolVersion } from './protocol.ts'
 import { pull } from './pull.ts'
 import { push } from './push.ts'
 import type { Quarantine } from './quarantine.ts'
-import type { Difference, ToldStream, WithOwn } from './reconcile.ts'
+import type { Difference, WithOwn } from './reconcile.ts'
 import { reconcile } from './reconcile.ts'
 import type { RemoteMarks } from './remote-marks.ts'
 import { streamsIn } from './trees.ts'
@@ -49,32 +49,6 @@ export interface SessionReport {
   readonly ahead: number
   /** Bytes of blocks in both directions. */
   readonly sizeBytes: number
-}
-
-/** What a remote says of itself. */
-export interface Hello {
-  readonly genesis: CidText
-  readonly roster: CidText
-  readonly streams: readonly ToldStream[]
-  readonly writes: boolean
-}
-
-const maxStreams = 20_000
-
-/** Asks a remote which store it is, and what it has. */
-export async function greet(transport: Transport): Promise<Hello> {
-  const fields = await askPlain(transport, { is: 'hello', v: protocolVersion }, 'hello')
-  if (fields.count('v') !== protocolVersion) fields.fail('v')
-  return {
-    genesis: fields.link('genesis'),
-    roster: fields.link('roster'),
-    streams: fields.rows('streams', maxStreams, (row) => ({
-      stream: row.text(0),
-      ranges: row.count(1),
-      root: row.text(2),
-    })),
-    writes: fields.flag('writes'),
-  }
 }
 
 /**
@@ -119,9 +93,9 @@ class Session {
 
   async run(): Promise<{ readonly report: SessionReport; readonly marks: RemoteMarks }> {
     const hello = await greet(this.#transport)
-    const own = await this.#withOwn(async ({ db, ground, trust }) => {
+    const own = await this.#withOwn(async ({ db, ground, roster }) => {
       assertSameStore(ground.genesis, hello.genesis, this.#transport.name)
-      return { streams: await streamsIn(db), roster: trust.rosterBody }
+      return { streams: await streamsIn(db), roster }
     })
     const isMeant = (stream: string): boolean => this.#isMeant(stream)
     const theirs = hello.streams.filter(({ stream }) => isMeant(stream))

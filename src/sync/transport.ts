@@ -6,6 +6,7 @@ import { quoted } from '../kernel/shown.ts'
 import { folderOf } from '../store-folder.ts'
 import { DirectoryTransport } from './directory-transport.ts'
 import type { Transport } from './protocol.ts'
+import { SshTransport } from './ssh-transport.ts'
 
 /** Where a remote is looked for. */
 export interface TransportOptions {
@@ -13,7 +14,11 @@ export interface TransportOptions {
   readonly waitMs: number
   /** The store that syncs, which can't be its own remote. */
   readonly own?: string | undefined
+  /** The words that call ssh; the system's unless said. */
+  readonly ssh?: readonly string[] | undefined
 }
+
+const idleMs = 60_000
 
 /** Returns a remote's address as it is kept: a folder as an absolute path. */
 export function absoluteUrl(url: string, cwd: string): string {
@@ -31,10 +36,11 @@ function isFolder(url: string): boolean {
  * @throws {HandoffError} `HSTORE_USAGE` for an address of no known kind, or the store's own; `HSTORE_STORE_MISSING`.
  */
 export async function openTransport(url: string, options: TransportOptions): Promise<Transport> {
-  const { cwd, waitMs, own } = options
+  const { cwd, waitMs, own, ssh } = options
   const address = absoluteUrl(url, cwd)
+  if (/^ssh:/i.test(address)) return new SshTransport(address, { command: ssh ?? ['ssh'], idleMs })
   if (!isFolder(address)) {
-    const kinds = 'a folder'
+    const kinds = 'a folder or ssh://host/path'
     throw new HandoffError(
       'HSTORE_USAGE',
       `${quoted(url)} is no address that hstore knows: name ${kinds}`,

@@ -51,7 +51,7 @@ describe('completion in bash', () => {
 
   const lines: readonly [line: string, words: readonly string[], paths?: string][] = [
     ['pu', ['put']],
-    ['re', ['resume']],
+    ['re', ['resume', 'remote']],
     ['key e', ['export']],
     ['key export --format ', ['openssh', 'pem', 'jwk', 'did']],
     ['key export --format = j', ['jwk']],

@@ -2,22 +2,13 @@ import { importStore } from '../../closed-store.ts'
 import type { Verb } from '../program.ts'
 import { openInput } from '../input.ts'
 import { jsonLine, plain } from '../render.ts'
-import { keysFolder, namedStore, waitMs } from '../settings.ts'
+import { openOptions } from '../settings.ts'
 
 const shownAtMost = 10
 
 /** `hstore import`: takes in a CAR, says what was new. */
 export const importVerb: Verb = async (io, [file = ''], options) => {
-  const report = await importStore(
-    {
-      store: namedStore(io, options),
-      cwd: io.cwd,
-      keys: keysFolder(io, options),
-      waitMs: waitMs(options),
-      genesis: options.genesis,
-    },
-    await openInput(io, file),
-  )
+  const report = await importStore(openOptions(io, options), await openInput(io, file))
   const { added, entries, parked } = report
   if (options.json === true) await io.out(jsonLine('import', report))
   else await io.out(`${added} of ${entries} entries are new\n`)

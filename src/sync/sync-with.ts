@@ -9,10 +9,11 @@ import type { Remote } from './remotes.ts'
 import { Remotes } from './remotes.ts'
 import type { SessionOptions, SessionReport } from './session.ts'
 import { syncSession } from './session.ts'
+import type { TransportOptions } from './transport.ts'
 import { absoluteUrl, openTransport } from './transport.ts'
 
 /** How a store is synced. */
-export interface SyncOptions extends ContextOptions, SessionOptions {
+export interface SyncOptions extends ContextOptions, SessionOptions, Pick<TransportOptions, 'ssh'> {
   /** Where a remote's folder is looked for. */
   readonly cwd: string
 }
@@ -22,7 +23,7 @@ export interface SyncReport extends SessionReport {
   /** The remote's name, or its address where it has none. */
   readonly remote: string
   readonly url: string
-  /** 0, or 9 when the remote lost what it had. */
+  /** 0, or 9 when the remote lost what it had, or gave what is lost or false. */
   readonly exit: 0 | 9
 }
 
@@ -32,11 +33,11 @@ export interface SyncReport extends SessionReport {
  *
  * @throws {HandoffError} `HSTORE_REMOTE_UNKNOWN`; what `syncSession` and `openContext` throw.
  */
-export async function syncStore(
+export async function syncWith(
   remote: string | undefined,
   options: SyncOptions,
 ): Promise<SyncReport> {
-  const { folder, keysFolder, cwd, waitMs } = options
+  const { folder, keysFolder, cwd, waitMs, ssh } = options
   const { genesis } = await readConfig(folder)
   // the user's trust is asked for before anybody is contacted
   await (await openOwn(options))[Symbol.asyncDispose]()
@@ -45,13 +46,15 @@ export async function syncStore(
     remote,
     cwd,
   )
-  await using transport = await openTransport(url, { cwd, waitMs, own: folder })
+  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh })
   const quarantine = await Quarantine.open(folder, url)
   try {
     const marks = await readMarks(keysFolder, genesis, url)
     const done = await syncSession(withOwnOf(options), transport, quarantine, marks, options)
     if (!options.dryRun) await writeMarks(keysFolder, genesis, url, done.marks)
-    const exit = done.report.vanished.length > 0 ? 9 : 0
+    const { unstored, vanished } = done.report
+    const isFaulty = unstored.some(({ fate }) => fate !== 'parked')
+    const exit = isFaulty || vanished.length > 0 ? 9 : 0
     return { remote: name, url, ...done.report, exit }
   } finally {
     quarantine.close()
@@ -62,7 +65,7 @@ export async function syncStore(
 export function withOwnOf(options: ContextOptions): WithOwn {
   return async (use) => {
     await using own = await openOwn(options)
-    return use(own)
+    return await use(own)
   }
 }
 

@@ -1,0 +1,83 @@
+import type { ContextOptions } from './context.ts'
+import { assertArgument } from './kernel/errors.ts'
+import { folderOf, readConfig } from './store-folder.ts'
+import type { OpenStoreOptions } from './store-options.ts'
+import { openOwn } from './sync/peer.ts'
+import type { Remote } from './sync/remotes.ts'
+import { Remotes } from './sync/remotes.ts'
+import type { SessionOptions } from './sync/session.ts'
+import type { SyncReport } from './sync/sync-with.ts'
+import { syncWith } from './sync/sync-with.ts'
+import type { Pipes } from './sync/serve-stdio.ts'
+import { serveStdio } from './sync/serve-stdio.ts'
+import type { TransportOptions } from './sync/transport.ts'
+import { absoluteUrl } from './sync/transport.ts'
+
+export { cloneStore } from './sync/clone.ts'
+export type { CloneOptions, CloneReport } from './sync/clone.ts'
+export type { ProgressState } from './sync/progress.ts'
+export type { Remote } from './sync/remotes.ts'
+export type { SyncReport } from './sync/sync-with.ts'
+
+/** Which store, and whose trust. No `Store` of this process may hold it. */
+export type ClosedStoreOptions = Pick<
+  OpenStoreOptions,
+  'cwd' | 'genesis' | 'keys' | 'store' | 'waitMs'
+>
+
+/** How a store is synced: both ways unless `pull` or `push` is false. */
+export type SyncStoreOptions = ClosedStoreOptions & SessionOptions & Pick<TransportOptions, 'ssh'>
+
+/** Syncs a store with a remote, by its name or address: see `syncWith`. */
+export async function syncStore(
+  remote: string | undefined,
+  options: SyncStoreOptions,
+): Promise<SyncReport> {
+  const cwd = options.cwd ?? '.'
+  return syncWith(remote, { ...options, ...(await contextOptionsOf(options)), cwd })
+}
+
+/** Returns this user's remotes of a store. */
+export async function listRemotes(options: ClosedStoreOptions): Promise<readonly Remote[]> {
+  return (await remotesOf(options)).list()
+}
+
+/** Adds a remote; a folder is kept by its absolute path. Throws `HSTORE_REMOTE_EXISTS`, `HSTORE_USAGE`. */
+export async function addRemote(
+  name: string,
+  url: string,
+  options: ClosedStoreOptions,
+): Promise<Remote> {
+  assertArgument('name', name, 'string')
+  assertArgument('url', url, 'string')
+  const remote = { name, url: absoluteUrl(url, options.cwd ?? '.') }
+  await (await remotesOf(options)).add(remote)
+  return remote
+}
+
+/** Removes a remote; throws `HSTORE_REMOTE_UNKNOWN`. */
+export async function removeRemote(name: string, options: ClosedStoreOptions): Promise<void> {
+  await (await remotesOf(options)).remove(name)
+}
+
+/** Answers a client over a pair of pipes until they end; the store is open only while it is read or written. */
+export async function serveOverPipes(options: ClosedStoreOptions, pipes: Pipes): Promise<void> {
+  const context = await contextOptionsOf(options)
+  await readConfig(context.folder)
+  await serveStdio({ directory: context.folder, open: () => openOwn(context) }, pipes)
+}
+
+async function remotesOf(options: ClosedStoreOptions): Promise<Remotes> {
+  const context = await contextOptionsOf(options)
+  const { genesis } = await readConfig(context.folder)
+  // whose store it is has to be accepted before anything is said of it
+  await (await openOwn(context))[Symbol.asyncDispose]()
+  return Remotes.open(context.folder, context.keysFolder, genesis)
+}
+
+async function contextOptionsOf(options: ClosedStoreOptions): Promise<ContextOptions> {
+  assertArgument('options', options, 'object')
+  assertArgument('keys', options.keys, 'string')
+  const { genesis, keys: keysFolder, waitMs = 30_000 } = options
+  return { folder: await folderOf(options), keysFolder, waitMs, genesis }
+}

@@ -1,0 +1,113 @@
+import type { ChildProcessByStdio } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { encodeFrames, FrameReader } from '../../store/frames.ts'
+import type { IncomingMessage, Message } from '../../store/wire.ts'
+import { decodeMessage, encodeMessage } from '../../store/wire.ts'
+import { HandoffError } from '../errors.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import { bounded, quoted } from '../kernel/shown.ts'
+import { idleBound } from './idle-bound.ts'
+import type { Transport } from './protocol.ts'
+
+/** How ssh is called. */
+export interface SshOptions {
+  /** The words that begin the command; the system's ssh unless said. */
+  readonly command: readonly string[]
+  /** How long nothing may come, in ms. */
+  readonly idleMs: number
+}
+
+const maxTold = 2000
+
+/** A store on another machine: `hstore serve --stdio` there, through the system's ssh. */
+export class SshTransport implements Transport {
+  readonly name: string
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
+  readonly #reader: FrameReader
+  readonly #failed: Promise<never>
+  #told = ''
+  #isOver = false
+
+  /** @param url - `ssh://[user@]host[:port]/path`. */
+  constructor(url: string, { command, idleMs }: SshOptions) {
+    this.name = url
+    const [program = 'ssh', ...words] = command
+    this.#child = spawn(program, [...words, ...argumentsOf(url)], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    this.#child.stderr.on('data', (chunk: Buffer) => {
+      this.#told = (this.#told + chunk.toString()).slice(0, maxTold)
+    })
+    this.#child.stdin.on('error', () => undefined)
+    this.#failed = new Promise((_resolve, reject) => {
+      this.#child.on('error', (error) => reject(this.#fault(error.message)))
+    })
+    this.#failed.catch(() => undefined)
+    this.#reader = new FrameReader(
+      idleBound(this.#child.stdout, idleMs, () => this.#fault('it says nothing')),
+    )
+  }
+
+  async ask(request: Message): Promise<IncomingMessage> {
+    try {
+      return await Promise.race([this.#ask(request), this.#failed])
+    } catch (error) {
+      if (error instanceof HandoffError || !(error instanceof HstoreError)) throw error
+      throw new HandoffError('HSTORE_REMOTE_INVALID', `${this.name}: ${error.message}`, {
+        cause: error,
+      })
+    }
+  }
+
+  async #ask(request: Message): Promise<IncomingMessage> {
+    for await (const chunk of encodeFrames(encodeMessage(request))) {
+      if (this.#isOver || !this.#child.stdin.writable) throw this.#fault('it broke off')
+      if (!this.#child.stdin.write(chunk))
+        await Promise.race([once(this.#child.stdin, 'drain'), once(this.#child, 'close')])
+    }
+    const message = await this.#reader.next()
+    if (message !== undefined) return decodeMessage(message)
+    await once(this.#child, 'close').catch(() => undefined)
+    throw this.#fault('it broke off')
+  }
+
+  #fault(why: string): HandoffError {
+    const told = this.#told.trim() === '' ? '' : `: ${quoted(bounded(this.#told.trim()))}`
+    return new HandoffError('HSTORE_REMOTE_FAILED', `${this.name}: ${why}${told}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true
+    this.#child.stdin.end()
+    this.#child.stdout.destroy()
+    this.#child.kill()
+    this.#child.unref()
+  }
+}
+
+/** What the host is told to run, and how ssh gets there. No word of the address can be taken for an option. */
+function argumentsOf(url: string): string[] {
+  const { hostname, pathname, port, username } = addressOf(url)
+  const user = username === '' ? hostname : `${decodeURIComponent(username)}@${hostname}`
+  const folder = decodeURIComponent(pathname).replace(/^\/~/, '~')
+  const remote = `hstore serve --stdio --store ${shellWord(folder)}`
+  return ['-T', ...(port === '' ? [] : ['-p', port]), '--', user, remote]
+}
+
+function addressOf(url: string): URL {
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  const isSound = address !== undefined && address.hostname !== '' && address.pathname.length > 1
+  const words = [address?.hostname ?? '', address?.username ?? '']
+  if (isSound && address.password === '' && words.every((word) => !word.startsWith('-')))
+    return address
+  const message = `${quoted(url)} is no ssh://[user@]host[:port]/path`
+  throw new HandoffError('HSTORE_USAGE', message)
+}
+
+/** A path as one word of a shell; a leading `~/` stays what it is. */
+function shellWord(text: string): string {
+  const home = text.startsWith('~/') ? '~/' : ''
+  return `${home}'${text.slice(home.length).replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,112 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { launcher } from '../support/cli.ts'
+import { bytesOf, writeEnvelope } from '../support/envelope.ts'
+import { hasSshd, startSshd } from '../support/loopback-sshd.ts'
+import type { TestStore } from '../support/store.ts'
+import {
+  agents,
+  copyStore,
+  makeSharedFolder,
+  makeTestStore,
+  ok,
+  putHistory,
+  storeAt,
+} from '../support/store.ts'
+
+const shared = await makeSharedFolder()
+let full: TestStore
+let copies = 0
+
+const place = (): string => path.join(shared, `copy-${copies++}`)
+const copyOf = (store: TestStore): Promise<TestStore> => copyStore(store, place())
+const heads = async (store: TestStore): Promise<string> => (await store.run('heads')).out
+
+beforeAll(async () => {
+  full = await makeTestStore(place())
+  await putHistory(full)
+})
+
+/** A program that does what ssh does, on this machine: runs its last word, with the keys of `there`. */
+async function fakeSsh(there: TestStore): Promise<string> {
+  const file = path.join(shared, `ssh-${copies++}`)
+  const bin = path.dirname(launcher)
+  const run = `for last; do :; done\nexport PATH="${bin}:$PATH" HSTORE_KEYS="${there.keys}"\nexec sh -c "$last"\n`
+  await writeFile(file, `#!/bin/sh\n${run}`, { mode: 0o700 })
+  return file
+}
+
+async function putOne(store: TestStore, name: string, files = {}): Promise<void> {
+  const small = { workspace: `csag:handoff/${name}`, revision: 'R1', author: agents.merger, files }
+  await ok(store.run('put', await writeEnvelope(path.join(store.root, 'w'), small)))
+}
+
+/** Clones, goes on at both ends, and syncs; the heads have to be the same. */
+async function walk(url: string, there: TestStore, env: Record<string, string>): Promise<void> {
+  const here = storeAt(place(), there.genesis)
+  const run = (...argv: string[]) => here.runWith({ env }, ...argv)
+  await ok(run('clone', url, '--genesis', there.genesis))
+  expect(await heads(here)).toBe(await heads(there))
+  await putOne(there, 'there', { 'l.bin': bytesOf('there', 3_000_000), 's.txt': 'small' })
+  const wrote = await copyOf(here)
+  await putOne({ ...wrote, ...(await withKeys(wrote, there)) }, 'here', {
+    'l.bin': bytesOf('here', 2_500_000),
+  })
+  const ran = await ok(wrote.runWith({ env }, 'sync'))
+  expect(ran.out).toBe('1 entries came from origin, 1 went there\n')
+  expect(await heads(wrote)).toBe(await heads(there))
+  expect((await wrote.run('fsck')).exit).toBe(0)
+  expect((await there.run('fsck')).exit).toBe(0)
+}
+
+/** The store with the keys of another, which may sign in it. */
+async function withKeys(store: TestStore, other: TestStore): Promise<Pick<TestStore, 'run'>> {
+  const env = { HSTORE_KEYS: other.keys, HSTORE_AGENT: agents.merger }
+  return { run: (...argv) => store.runWith({ env }, ...argv) }
+}
+
+describe('ssh://', () => {
+  it('goes through the program that HSTORE_SSH names', async () => {
+    const there = await copyOf(full)
+    await walk(`ssh://host${there.store}`, there, { HSTORE_SSH: await fakeSsh(there) })
+  })
+
+  it('goes through a real sshd on loopback', async () => {
+    if (!hasSshd) {
+      console.log('sshd: 0 run, none on this machine')
+      expect(hasSshd).toBe(false)
+      return
+    }
+    const there = await copyOf(full)
+    await using sshd = await startSshd(path.join(shared, 'sshd'), { HSTORE_KEYS: there.keys })
+    const url = `ssh://127.0.0.1:${sshd.port}${there.store}`
+    await walk(url, there, { HSTORE_SSH: sshd.ssh, PATH: process.env['PATH'] ?? '' })
+  })
+
+  it('names what ssh says when it can not get there', async () => {
+    const here = await copyOf(full)
+    const failing = path.join(shared, 'failing')
+    await writeFile(failing, '#!/bin/sh\necho "no route: \u001b[31mred" >&2\nexit 255\n', {
+      mode: 0o700,
+    })
+    const ran = await here.runWith({ env: { HSTORE_SSH: failing } }, 'sync', 'ssh://nowhere/x')
+    expect(ran).toMatchObject({ exit: 9, out: '' })
+    expect(ran.err).toContain('no route')
+    expect(ran.err).not.toContain('\u001b')
+    const none = await here.runWith({ env: { HSTORE_SSH: '/nonexistent' } }, 'sync', 'ssh://h/x')
+    expect(none).toMatchObject({ exit: 9 })
+  })
+
+  it('takes no word of an address for an option', async () => {
+    const here = await copyOf(full)
+    for (const url of [
+      'ssh://-oProxyCommand=x/p',
+      'ssh://-l@h/p',
+      'ssh://h',
+      'ssh:///p',
+      'ssh://a:b@h/p',
+    ])
+      expect(await here.run('sync', url), url).toMatchObject({ exit: 2 })
+  })
+})
