@@ -58,9 +58,11 @@ export async function laneNames(context: Context): Promise<readonly string[]> {
 export async function loadLane(context: Context, lane: string): Promise<Lane> {
   const stream = laneStream(lane)
   const reads = new Map<CidText, Read>()
-  for await (const cid of entriesOf(context.db, stream)) {
-    const read = await readEntry(context, cid)
-    if (read?.entry.stream === stream) reads.set(cid, read)
+  const cids: CidText[] = []
+  for await (const cid of entriesOf(context.db, stream)) cids.push(cid)
+  for (let at = 0; at < cids.length; at += atOnce) {
+    for (const read of await readEntries(context, cids.slice(at, at + atOnce)))
+      if (read.entry.stream === stream) reads.set(read.entry.cid, read)
   }
   const entries = new Map([...reads].map(([cid, { entry }]) => [cid, entry]))
   const readable: Readable = {
@@ -82,19 +84,34 @@ function rootsOf({ trust }: Context): LaneRoots {
   return { holders: new Map(roots.map(({ did, holder }) => [did, holder])), threshold }
 }
 
-async function readEntry(context: Context, cid: CidText): Promise<Read | undefined> {
-  const entry = await unlessBroken(() => getEntry(context, cid))
-  if (entry === undefined) return undefined
-  const own = await unlessBroken(() => context.db.get(cid))
-  const bytes = await unlessBroken(() => context.db.get(entry.body))
-  if (own === undefined || bytes === undefined) return { entry, blocks: undefined, body: undefined }
-  const body = await unlessBroken(async () => bodyOf(entry, bytes))
-  return { entry, blocks: [own, bytes], body }
+/** Blocks read together, at most. */
+const atOnce = 256
+
+async function readEntries(context: Context, cids: readonly CidText[]): Promise<readonly Read[]> {
+  const entries: VerifiedEntry[] = []
+  for (const cid of cids) {
+    const entry = await unlessBroken(() => getEntry(context, cid))
+    if (entry !== undefined) entries.push(entry)
+  }
+  const own = await context.db.getMany(entries.map(({ cid }) => cid))
+  const bodies = await context.db.getMany(entries.map(({ body }) => body))
+  return entries.map((entry, i): Read => {
+    const [block, body] = [own[i], bodies[i]]
+    if (block?.state !== 'ok' || body?.state !== 'ok')
+      return { entry, blocks: undefined, body: undefined }
+    return { entry, blocks: [block.bytes, body.bytes], body: findBody(entry, body.bytes) }
+  })
 }
 
-function bodyOf({ kind }: VerifiedEntry, bytes: Uint8Array): LaneBody | undefined {
-  const body = isLaneKind(kind) ? readLaneBody(kind, decodeForm(bytes).form) : undefined
-  return body === undefined || 'fault' in body ? undefined : body
+function findBody({ kind }: VerifiedEntry, bytes: Uint8Array): LaneBody | undefined {
+  if (!isLaneKind(kind)) return undefined
+  try {
+    const body = readLaneBody(kind, decodeForm(bytes).form)
+    return 'fault' in body ? undefined : body
+  } catch (error) {
+    if (error instanceof HstoreError) return undefined
+    throw error
+  }
 }
 
 async function unlessBroken<T>(read: () => Promise<T>): Promise<T | undefined> {
