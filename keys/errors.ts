@@ -9,8 +9,9 @@ export type KeyErrorCode =
   | 'HSTORE_KEY_NOT_FOUND'
   | 'HSTORE_PASSPHRASE_NEEDED'
   | 'HSTORE_PASSPHRASE_WRONG'
-  | 'HSTORE_SSH_AGENT_REFUSED'
+  | 'HSTORE_SIGNATURE_INVALID'
   | 'HSTORE_SSH_AGENT_MISSING'
+  | 'HSTORE_SSH_AGENT_REFUSED'
 
 /** Whatever the keys room refuses. */
 export class KeyError extends HstoreError<KeyErrorCode> {

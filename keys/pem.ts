@@ -18,9 +18,13 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
  * base64; lines may end in LF or CRLF, the last one in nothing.
  *
  * @param text - At most 64 KiB.
+ * @param what - What the text is, for messages.
  * @throws {KeyError} `HSTORE_KEY_INVALID` for anything else.
  */
-export function parsePem(text: string | Uint8Array): Pem {
+export function parsePem(text: string | Uint8Array, what: string = 'the key file'): Pem {
+  const invalid = (fault: string): KeyError =>
+    new KeyError('HSTORE_KEY_INVALID', `${what} ${fault}`)
+  if (text.length > KEY_FILE_LIMIT) throw invalid(`has more than ${KEY_FILE_LIMIT} bytes`)
   const lines = linesOf(text)
   const label = BEGIN.exec(lines[0] ?? '')?.[1]
   if (label === undefined) throw invalid(wordsOnStart(lines[0] ?? ''))
@@ -50,7 +54,6 @@ export function parseBase64(text: string): Uint8Array | undefined {
 }
 
 function linesOf(text: string | Uint8Array): string[] {
-  if (text.length > KEY_FILE_LIMIT) throw invalid(`has more than ${KEY_FILE_LIMIT} bytes`)
   const characters = typeof text === 'string' ? text : asBuffer(text).toString('latin1')
   const lines = characters.split(/\r?\n/)
   while (lines.length > 1 && lines.at(-1) === '') lines.pop()
@@ -59,9 +62,5 @@ function linesOf(text: string | Uint8Array): string[] {
 
 function wordsOnStart(line: string): string {
   if (/^(?:ssh-|ecdsa-|sk-)/.test(line)) return 'is a public key: give the file without .pub'
-  return 'does not start with a line -----BEGIN … KEY-----: give the key file as it was made'
-}
-
-function invalid(what: string): KeyError {
-  return new KeyError('HSTORE_KEY_INVALID', `the key file ${what}`)
+  return 'does not start with a line -----BEGIN …-----: give the file as it was made'
 }

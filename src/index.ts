@@ -44,6 +44,8 @@ export {
 export type { KeyFormat, KeyReport } from './key-verbs.ts'
 export type { BlamedEntry, BlameReport } from './attribution/blame.ts'
 export type { RecordVerdict } from './attribution/register.ts'
+export { formatRosterSigners, verifySshSignature } from './ssh-signature.ts'
+export type { SshRoster, SshSigned, SshSigners, SshVerified } from './ssh-signature.ts'
 export type { DiffReport } from './diff-entries.ts'
 export type { Found } from './get.ts'
 export type { Shown } from './show.ts'

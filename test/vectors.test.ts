@@ -15,6 +15,7 @@ import {
   describeOpenSSHKeys,
   describeVcDi,
 } from './vectors/keys.ts'
+import { describeAllowedSigners, describeSshSignatures } from './vectors/ssh.ts'
 import { describeTuf } from './vectors/tuf.ts'
 import { describeTurns } from './vectors/turns.ts'
 
@@ -45,6 +46,8 @@ if (folder === undefined) {
   describeEd25519(folder)
   describeDidKey(folder)
   describeOpenSSHKeys(folder)
+  describeAllowedSigners(folder)
+  describeSshSignatures(folder)
   describeDsse(folder)
   describeJwsEddsa(folder)
   describeHttpSignatures(folder)

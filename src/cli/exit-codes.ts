@@ -89,6 +89,7 @@ const lower: ReadonlyMap<string, Exit> = new Map<string, Exit>([
   ['HSTORE_KEY_NOT_FOUND', exits.trust],
   ['HSTORE_PASSPHRASE_NEEDED', exits.trust],
   ['HSTORE_PASSPHRASE_WRONG', exits.trust],
+  ['HSTORE_SIGNATURE_INVALID', exits.damage],
   ['HSTORE_SSH_AGENT_REFUSED', exits.trust],
   ['HSTORE_SSH_AGENT_MISSING', exits.trust],
 ])

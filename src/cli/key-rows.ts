@@ -70,5 +70,33 @@ export const keyVerb: VerbSpec = {
       ],
       load: async () => (await import('./verbs/key.ts')).keyExport,
     },
+    {
+      name: 'signers',
+      summary: "Print the roster's keys as an allowed_signers file",
+      more: [
+        'For ssh-keygen -Y verify and git. Keys whose grants are all closed, and frozen ones, are left out. It is a copy: print it again when the roster has changed.',
+      ],
+      example: 'hstore key signers > allowed_signers',
+      load: async () => (await import('./verbs/key-ssh.ts')).keySigners,
+    },
+    {
+      name: 'verify',
+      summary: "Check a file's SSH signature by the roster",
+      more: [
+        'The signature is as ssh-keygen -Y sign makes it. With --allowed-signers that file says who may sign, and no store is needed; its dates can refuse and never allow.',
+        'Ends with 0, 4 when the key may not sign as the principal, 5 when the signature does not stand.',
+      ],
+      example: 'hstore key verify notes.md notes.md.sig csag:agent/agent-a',
+      args: [
+        ['<file>', 'what was signed, or - for stdin'],
+        ['<signature>', 'the signature, or - for stdin'],
+        ['<principal>', 'who is said to have signed'],
+      ],
+      options: [
+        ['--namespace <namespace>', 'what the signature is for; file unless said'],
+        ['--allowed-signers <file>', 'who may sign, instead of the roster'],
+      ],
+      load: async () => (await import('./verbs/key-ssh.ts')).keyVerify,
+    },
   ],
 }

@@ -61,7 +61,7 @@ describe('completion in bash', () => {
     ['--as csag : agent/merger key n', ['new']],
     ['--store folder key export --f', ['--format']],
     ['help ', top],
-    ['help key s', ['show']],
+    ['help key s', ['show', 'signers']],
     ['completion ', ['bash', 'zsh', 'fish']],
     ['put ', [], 'files'],
     ['key import csag : agent/a ', [], 'files'],
