@@ -2,6 +2,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { Tick } from '../contracts/hrc/documents.ts'
 import type { Decision, Detail } from '../contracts/hrc/evaluate.ts'
 import { evaluateTransition } from '../contracts/hrc/evaluate.ts'
+import { maxLinks } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { quoted } from '../kernel/shown.ts'
 import type { LaneBody } from './bodies.ts'
@@ -158,7 +159,8 @@ export function lastRead({ lane, read }: Situation): string {
 export function planJoin(situation: Situation, status: string | undefined): LanePlan {
   const { lane, agent, read } = situation
   const view = heldView(situation)
-  const nodes = [...view.heads, ...view.branches]
+  // of branches as many as an entry has room for; the others are joined the next time
+  const nodes = [...view.heads, ...view.branches].slice(0, Math.max(view.heads.length, maxLinks))
   const done = headNode(situation, view, 'lane-join')
   if (nodes.length === 1 && done?.entry.author === agent)
     return { same: done.entry.cid, answer: recorded() }
@@ -192,7 +194,8 @@ export function planSignal(
   },
 ): LanePlan {
   const { lane, agent } = situation
-  const parents = lane.folding.graph.ends([...lane.folding.placed.keys()])
+  // one node says which lane it is: a lane with hundreds of heads is signalled in too
+  const parents = lane.folding.graph.ends([...lane.folding.placed.keys()]).slice(0, 1)
   if (parents.length === 0) throw unknownLane(lane.lane)
   const { surface, status, now, until } = input
   const body: LaneBody = {

@@ -8,8 +8,10 @@ import { tipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import type { Decision } from '../contracts/hrc/evaluate.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
+import { maxLinks } from '../entry/entry.ts'
 import { rowOf } from '../entry/row.ts'
 import { seal } from '../entry/seal.ts'
+import { HandoffError } from '../errors.ts'
 import { assertRight, chainAfter } from '../put/append.ts'
 import type { LaneBody, Observed } from './bodies.ts'
 import { laneForm, nameOf, refsOf } from './bodies.ts'
@@ -173,6 +175,10 @@ function write(
 ): { readonly entry: VerifiedEntry; readonly written: Promise<void> } {
   const { stream } = lane
   assertRight(context, { author: agent, kind: make.kind, stream }, signer)
+  if (parents.length > maxLinks) {
+    const why = `an entry has at most ${maxLinks} parents, and this one would have ${parents.length}`
+    throw new HandoffError('HSTORE_INPUT_TOO_LARGE', `${why}: nothing was written`)
+  }
   const body = HashedBlock.of(encodeForm(laneForm(make)), 'dag-json')
   const { entry, block } = seal(
     {
