@@ -4,7 +4,7 @@ import type { Past, Registers, RevisionJudgement } from './judgement.ts'
 import { judgeRevision } from './judgement.ts'
 import type { RecordFacts } from './records.ts'
 import type { Register, Seen, Setting } from './register.ts'
-import { joinRegisters, noRegister } from './register.ts'
+import { historyOf, joinRegisters, noRegister } from './register.ts'
 import type { AgentOf, Before } from './rights.ts'
 import type { Part, Step } from './step.ts'
 import { leaveOut, stateRecord } from './step.ts'
@@ -106,13 +106,14 @@ class Pass {
     const registers = isLast ? largest.registers : new Map(largest.registers)
     const tips = [largest.parent]
     for (const other of others) {
+      const [has, otherHas] = [historyOf([...tips]), historyOf([other.parent])]
       for (const [key, register] of other.registers) {
         const known = registers.get(key)
         if (known === register) continue
         const joined =
           known === undefined
             ? register
-            : joinRegisters({ register: known, tips }, { register, tips: [other.parent] })
+            : joinRegisters({ register: known, has }, { register, has: otherHas })
         registers.set(key, joined)
       }
       tips.push(other.parent)

@@ -24,6 +24,8 @@ export interface HistoryNode {
   readonly records: ListedRecords
   /** 1 + the largest depth of its parents; 1 for a first. */
   readonly depth: number
+  /** 1 + the largest height of its children; 1 for a last. */
+  height: number
   /** Nodes of one line without forks and merges share one. */
   readonly run: Run
 }
@@ -65,6 +67,9 @@ export function historyNodes(
       }
     }
   }
+  for (const { parents, height } of [...made.values()].toReversed()) {
+    for (const parent of parents) parent.height = Math.max(parent.height, height + 1)
+  }
   return made
 }
 
@@ -105,7 +110,9 @@ function makeNode(
 ): HistoryNode {
   const entry = entries[0]!
   const found = links.map((cid) => made.get(keyOf(cid) ?? ''))
-  const parents = [...new Set(found.filter((parent) => parent !== undefined))]
+  const parents = [...new Set(found.filter((parent) => parent !== undefined))].sort(
+    (a, b) => b.depth - a.depth,
+  )
   const body = graph.bodies.get(entry.body)
   const linked = new Set(links.map((cid) => graph.entries.get(cid)?.name))
   const isCut =
@@ -126,6 +133,7 @@ function makeNode(
     isCovered,
     records: body?.kind === 'envelope' ? body.facts.records : [],
     depth: 1 + parents.reduce((most, { depth }) => Math.max(most, depth), 0),
+    height: 1,
     run: goesOn ? parent.run : ({} as Run),
   }
   if (!goesOn) node.run.first = node
@@ -133,18 +141,21 @@ function makeNode(
   return node
 }
 
-/** Returns whether `above` is `node` or one that it follows. Whole lines are passed in one step. */
+/**
+ * Returns whether `above` is `node` or one that it follows. Whole lines are passed in one step, and no way is gone that
+ * depth or height rule out.
+ */
 export function isWithin(above: HistoryNode, node: HistoryNode): boolean {
+  const mayFollow = (at: HistoryNode): boolean =>
+    at === above || (at.depth > above.depth && at.height < above.height)
   const seen = new Set<Run>()
-  const waiting = [node]
+  const waiting = mayFollow(node) ? [node] : []
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     if (at.run === above.run && at.depth >= above.depth) return true
     // a line is come to at its end or where it forks: what is before its first is the same
     if (seen.has(at.run)) continue
     seen.add(at.run)
-    for (const parent of at.run.first.parents) {
-      if (parent.depth >= above.depth) waiting.push(parent)
-    }
+    for (const parent of at.run.first.parents) if (mayFollow(parent)) waiting.push(parent)
   }
   return false
 }

@@ -40,10 +40,20 @@ export interface Register {
   readonly seen: readonly Seen[]
 }
 
-/** A place where histories meet: what is known, and the nodes that it is known from. */
+/** One of two histories that meet: what is known, and whether a revision is in it. */
 export interface Side {
   readonly register: Register
-  readonly tips: readonly HistoryNode[]
+  readonly has: (node: HistoryNode) => boolean
+}
+
+/** Returns whether revisions are in the history that ends with `tips`; each is looked for once. */
+export function historyOf(tips: readonly HistoryNode[]): (node: HistoryNode) => boolean {
+  const known = new Map<HistoryNode, boolean>()
+  return (node) => {
+    const found = known.get(node) ?? tips.some((tip) => isWithin(node, tip))
+    known.set(node, found)
+    return found
+  }
 }
 
 /** The register of a record that nobody has stated. */
@@ -51,8 +61,8 @@ export const noRegister: Register = { origin: [], state: [], first: undefined, s
 
 /** Returns what is known of a record where two histories meet. */
 export function joinRegisters(a: Side, b: Side): Register {
-  const origin = joinSettings(a.register.origin, a.tips, b.register.origin, b.tips)
-  const state = joinSettings(a.register.state, a.tips, b.register.state, b.tips)
+  const origin = joinSettings(a.register.origin, a.has, b.register.origin, b.has)
+  const state = joinSettings(a.register.state, a.has, b.register.state, b.has)
   const first = earlier(a.register.first, b.register.first)
   const seen = joinSeen(a.register.seen, b.register.seen)
   const { register } = a
@@ -67,15 +77,13 @@ export function joinRegisters(a: Side, b: Side): Register {
 /** A setting that the other side knows and does not count among its latest has been replaced there. */
 function joinSettings(
   a: readonly Setting[],
-  aTips: readonly HistoryNode[],
+  isInA: Side['has'],
   b: readonly Setting[],
-  bTips: readonly HistoryNode[],
+  isInB: Side['has'],
 ): readonly Setting[] {
   if (a === b) return a
-  const isReplaced = (one: Setting, tips: readonly HistoryNode[]): boolean =>
-    tips.some((tip) => isWithin(one.node, tip))
-  const ofA = a.filter((one) => b.includes(one) || !isReplaced(one, bTips))
-  const ofB = b.filter((one) => !a.includes(one) && !isReplaced(one, aTips))
+  const ofA = a.filter((one) => b.includes(one) || !isInB(one.node))
+  const ofB = b.filter((one) => !a.includes(one) && !isInA(one.node))
   return ofA.length === a.length && ofB.length === 0 ? a : [...ofA, ...ofB]
 }
 
