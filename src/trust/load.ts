@@ -30,7 +30,7 @@ export interface LoadedTrust {
  * bytes, so none of the signatures that led there has to be checked again.
  *
  * @throws {HandoffError} `HSTORE_ROSTER_ROLLBACK` when the store's path ends before the pinned one does, or leaves it,
- * or lacks a roster that stood against another; names the damaged block where that is the reason.
+ * or lacks a roster that stood against another, or a freeze; names the damaged block where that is the reason.
  */
 export async function loadTrust(
   db: Database,
@@ -48,6 +48,8 @@ export async function loadTrust(
   const read = await readRosterStream(db, cids)
   const { path, fork } = await acceptedPath(db, genesis, pins ?? unpinned(genesis), read)
   const freezes = read.entries.filter(({ kind }) => kind === 'freeze')
+  const lost = pins?.freezes.find((cid) => freezes.every((entry) => entry.cid !== cid))
+  if (lost !== undefined) throw rollback(genesis, `the freeze ${lost}`, lost, read.damage)
   const bodies = path.map(({ body }) => body)
   const { roster } = path.at(-1)!
   return {
@@ -103,15 +105,20 @@ async function acceptedPath(
   // one damaged block may hide another behind it
   if (damage.length > 0)
     for (const body of pins.path) await readOr(damage, () => rosterOf(db, body))
-  throw rollback(genesis, lost, damage)
+  throw rollback(genesis, `roster ${lost}`, lost, damage)
 }
 
-function rollback(genesis: CidText, lost: CidText, damage: readonly HstoreError[]): HandoffError {
+function rollback(
+  genesis: CidText,
+  what: string,
+  lost: CidText,
+  damage: readonly HstoreError[],
+): HandoffError {
   const newer = damage.find(({ code }) => code === 'HSTORE_VERSION_NEWER')
   if (newer instanceof HandoffError) return newer
   const cause = damage[0]
   const messages = new Set(damage.map(({ message }) => message))
-  const reason = cause === undefined ? `roster ${lost} is not in it` : [...messages].join('; ')
+  const reason = cause === undefined ? `${what} is not in it` : [...messages].join('; ')
   return new HandoffError(
     'HSTORE_ROSTER_ROLLBACK',
     `the store does not hold the rosters accepted on this machine: ${reason}; restore the store from a copy`,

@@ -1,5 +1,6 @@
 import type { Did } from '../../../keys/did-key.ts'
 import { isDidKey } from '../../../keys/did-key.ts'
+import { signerOfSeed } from '../../../keys/signer.ts'
 import { decodeEntry } from '../../../src/entry/decode.ts'
 import { seal } from '../../../src/entry/seal.ts'
 import { findVerified } from '../../../src/entry/verify.ts'
@@ -8,6 +9,9 @@ import { findTurn, turnForm } from '../../../src/contracts/turns/turn-body.ts'
 import { makeTurn } from '../../../src/contracts/turns/turn.ts'
 import { findArtifacts, findEnvelopeFacts } from '../../../src/graph/body.ts'
 import { certificateForm, findCertificate } from '../../../src/graph/certificate.ts'
+import { encodeProof } from '../../../src/proof/proof.ts'
+import { checkProof } from '../../../src/proof/report.ts'
+import { cutForm, findCut, findFreeze, freezeForm } from '../../../src/trust/cut.ts'
 import { readRoster } from '../../../src/trust/read-roster.ts'
 import { rosterForm } from '../../../src/trust/roster.ts'
 import { decodeForm, encodeForm, linkForm } from '../../../store/canonical.ts'
@@ -53,10 +57,13 @@ export function entryTargets(seeds: SeedFolder): Target[] {
         envelopeSeed,
         turnSeed,
         noteSeed(cid),
+        encodeForm(cutForm({ key: did, pins: [cid], readmitted: [cid] })),
+        encodeForm(freezeForm({ key: did, pins: [cid] })),
       ],
       mutate,
       run: runBody,
     },
+    { name: 'proof', share: 60, seeds: [proofSeed()], mutate, run: runProof },
   ]
 }
 
@@ -171,6 +178,31 @@ function runEntry(bytes: Uint8Array, signed: ReadonlySet<string>): string {
   return stands ? 'accepted and verified' : verdict
 }
 
+/** One author with two documents under one name. */
+function proofSeed(): Uint8Array {
+  const signer = signerOfSeed(new Uint8Array(32).fill(7))
+  const blockOf = (text: string): Uint8Array => {
+    const body = cidTextOf(bytesOfText(text), 'dag-json')
+    const lists = { parents: [], prev: [], refs: [], shallow: [] }
+    const absent = { artifacts: undefined, source: undefined, witness: false }
+    const said = { author: 'a', kind: 'envelope', name: 'R', stream: 'csag:w', seq: 1 }
+    const store = cidTextOf(bytesOfText('g'), 'dag-json')
+    const signed = { signer: signer.did, roster: body, store, body }
+    return seal({ ...lists, ...absent, ...said, ...signed }, signer).block.bytes
+  }
+  return encodeProof([blockOf('one'), blockOf('two')], undefined)
+}
+
+function runProof(bytes: Uint8Array): string {
+  let proves: string | null = null
+  const verdict = verdictOf(() => {
+    proves = checkProof(bytes).proves
+  })
+  const isKnown = Buffer.from(proofSeed()).equals(bytes)
+  expectThat('a changed proof proves, or a good one does not', (proves !== null) === isKnown)
+  return proves === null ? verdict : 'accepted and proven'
+}
+
 function runRoster(bytes: Uint8Array): string {
   return verdictOf(() => {
     const roster = readRoster(decodeForm(bytes).form)
@@ -199,6 +231,16 @@ function runBody(bytes: Uint8Array): string {
     if (artifacts !== undefined) {
       found.push('artifacts')
       expectSame('artifacts', encodeForm({ artifacts: artifacts.map(linkForm) }), bytes)
+    }
+    const cut = findCut(form)
+    if (cut !== undefined) {
+      found.push('cut')
+      expectSame('cut', encodeForm(cutForm(cut)), bytes)
+    }
+    const freeze = findFreeze(form)
+    if (freeze !== undefined) {
+      found.push('freeze')
+      expectSame('freeze', encodeForm(freezeForm(freeze)), bytes)
     }
     const turn = findTurn(form)
     if (turn !== undefined) {

@@ -217,6 +217,41 @@ describe('a freeze', () => {
     await expectStandings(store, { [two]: 'valid', [three.cid]: 'held' })
   })
 
+  it('does not vanish with its entry, nor with an older copy of the store', async () => {
+    const { store, one } = await withWork()
+    await cp(store.store, path.join(store.root, 'older'), { recursive: true })
+    const { cid } = json<{ cid: string }>(
+      await ok(store.run('freeze', '--as', agents.a, '--at', one, '--yes', '--json')),
+    )
+    const rows = await withLevel(store.store, async (level) => {
+      const keys = await level.keys({ gt: '!entries!', lt: '!entries"' }).all()
+      const row = keys.find((key) => key.endsWith(cid))!
+      const value = await level.get(row)
+      await level.del(row)
+      return { row, value }
+    })
+    expect((await store.run('heads')).exit).toBe(5)
+    await withLevel(store.store, (level) => level.put(rows.row, rows.value))
+    expect((await store.run('heads')).exit).toBe(0)
+    await rm(store.store, { recursive: true })
+    await cp(path.join(store.root, 'older'), store.store, { recursive: true })
+    const ran = await store.run('heads', '--json')
+    expect(JSON.parse(ran.err)).toMatchObject({ code: 'HSTORE_ROSTER_ROLLBACK' })
+  })
+
+  it('is what a cut can be made at: what it keeps stays good, and it is settled', async () => {
+    const { store, did, one, two } = await withWork()
+    const { cid } = json<{ cid: string }>(
+      await ok(store.run('freeze', '--as', agents.a, '--at', one, '--yes', '--json')),
+    )
+    const ran = await ok(store.run('roster', 'revoke', agents.a, did, '--at', cid, '--yes'))
+    expect(ran.err).toContain(`settles the freeze ${cid}`)
+    await expectStandings(store, { [one]: 'valid', [two]: 'rejected' })
+    expect(json(await store.run('roster', 'show', '--json'))).toMatchObject({ freezes: [] })
+    await ok(store.run('roster', 'grant', agents.a, did))
+    await expectStandings(store, { [one]: 'valid', [two]: 'valid' })
+  })
+
   it('can’t be made for another key', async () => {
     const { store, did, one } = await withWork()
     const { cid } = await forge(
@@ -295,6 +330,12 @@ describe('rosters', () => {
 
   const faults: Readonly<Record<string, (roster: Roster) => Partial<Roster>>> = {
     'a version gap': ({ version: now }) => ({ version: now + 1 }),
+    'a level that rises': (roster) => ({
+      agents: roster.agents.map((agent) => ({
+        ...agent,
+        keys: agent.keys.map((key) => ({ ...key, level: 'agent' as const })),
+      })),
+    }),
     'a forgotten agent': (roster) => ({ agents: roster.agents.slice(1) }),
     'a forgotten grant': (roster) => ({
       agents: roster.agents.map((agent) => ({
