@@ -203,9 +203,13 @@ function noneGiven(argv: readonly string[]): string {
   return `no verb was given${why}; hstore --help lists the verbs`
 }
 
+const greedyOptions: ReadonlySet<string> = new Set(
+  'accept-shallow at except grant keep parent readmit'.split(' ').map((name) => `--${name}`),
+)
+
 /** An option that takes several words takes all that follow, operands too. */
 function greed({ code }: CommanderError, argv: readonly string[]): string {
-  const greedy = argv.find((word) => word === '--parent' || word === '--accept-shallow')
+  const greedy = argv.find((word) => greedyOptions.has(word))
   return code === 'commander.missingArgument' && greedy !== undefined
     ? `: ${greedy} takes all words that follow, put the others before it`
     : ''
