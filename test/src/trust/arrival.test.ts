@@ -102,7 +102,13 @@ describe('a root that signs on a machine of its own', () => {
     }
     const before = await version(store)
     const proposed = await store.run(
-      ...['roster', 'propose', '--root', `${did}:bee`, '--threshold', '2', '--json'],
+      'roster',
+      'propose',
+      '--root',
+      `${did}:bee`,
+      '--threshold',
+      '2',
+      '--json',
     )
     const { body } = json<{ candidate: { body: string } }>(proposed).candidate
     await carry(store, offline)
