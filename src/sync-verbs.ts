@@ -2,12 +2,16 @@ import type { ContextOptions } from './context.ts'
 import { assertArgument } from './kernel/errors.ts'
 import { folderOf, readConfig } from './store-folder.ts'
 import type { OpenStoreOptions } from './store-options.ts'
+import type { Signer } from './keyring.ts'
+import { hasKey, openKey } from './keyring.ts'
 import { openOwn } from './sync/peer.ts'
 import type { Remote } from './sync/remotes.ts'
 import { Remotes } from './sync/remotes.ts'
 import type { SessionOptions } from './sync/session.ts'
 import type { SyncReport } from './sync/sync-with.ts'
 import { syncWith } from './sync/sync-with.ts'
+import type { HttpServeOptions, HttpServer } from './sync/serve-http.ts'
+import { serveHttp } from './sync/serve-http.ts'
 import type { Pipes } from './sync/serve-stdio.ts'
 import { serveStdio } from './sync/serve-stdio.ts'
 import type { TransportOptions } from './sync/transport.ts'
@@ -26,7 +30,10 @@ export type ClosedStoreOptions = Pick<
 >
 
 /** How a store is synced: both ways unless `pull` or `push` is false. */
-export type SyncStoreOptions = ClosedStoreOptions & SessionOptions & Pick<TransportOptions, 'ssh'>
+export type SyncStoreOptions = ClosedStoreOptions &
+  SessionOptions &
+  Pick<OpenStoreOptions, 'agent' | 'passphrase' | 'sshAgent'> &
+  Pick<TransportOptions, 'ssh'>
 
 /** Syncs a store with a remote, by its name or address: see `syncWith`. */
 export async function syncStore(
@@ -34,7 +41,10 @@ export async function syncStore(
   options: SyncStoreOptions,
 ): Promise<SyncReport> {
   const cwd = options.cwd ?? '.'
-  return syncWith(remote, { ...options, ...(await contextOptionsOf(options)), cwd })
+  const context = await contextOptionsOf(options)
+  const { agent } = await readConfig(context.folder)
+  const signer = signerOf({ ...options, agent: options.agent ?? agent })
+  return syncWith(remote, { ...options, ...context, cwd, signer })
 }
 
 /** Returns this user's remotes of a store. */
@@ -65,6 +75,32 @@ export async function serveOverPipes(options: ClosedStoreOptions, pipes: Pipes):
   const context = await contextOptionsOf(options)
   await readConfig(context.folder)
   await serveStdio({ directory: context.folder, open: () => openOwn(context) }, pipes)
+}
+
+/** Serves a store over HTTP until the server is closed: see `serveHttp`. */
+export async function serveOverHttp(
+  options: ClosedStoreOptions,
+  listen: HttpServeOptions,
+): Promise<HttpServer> {
+  const context = await contextOptionsOf(options)
+  // whose store it is has to be accepted before anybody is answered
+  await (await openOwn(context))[Symbol.asyncDispose]()
+  return serveHttp({ directory: context.folder, open: () => openOwn(context) }, listen)
+}
+
+/** Returns what opens an agent's key, where it has one: a remote over HTTP wants to know who asks. */
+export function signerOf({
+  agent,
+  keys,
+  passphrase,
+  sshAgent,
+}: Pick<OpenStoreOptions, 'agent' | 'keys' | 'passphrase' | 'sshAgent'>): () => Promise<
+  Signer | undefined
+> {
+  return async () => {
+    if (agent === undefined || !(await hasKey(keys, agent))) return undefined
+    return openKey(keys, agent, passphrase ?? (async () => undefined), sshAgent)
+  }
 }
 
 async function remotesOf(options: ClosedStoreOptions): Promise<Remotes> {

@@ -69,9 +69,16 @@ export const syncVerbs: readonly VerbSpec[] = [
     summary: 'Answer clients that sync with this store',
     more: [
       'With --stdio, one client over standard input and output, with the rights of the account: what ssh:// starts on the other machine. The store is opened for each request, so that others get in between.',
+      'With --listen, over HTTP until it is told to end: each request is signed with a key of the roster, and gets what its agent may read and write. Prints the address once it listens.',
     ],
-    example: 'hstore serve --stdio --store tide-gauge/.hstore',
-    options: [['--stdio', 'over standard input and output']],
+    example: 'hstore serve --listen 127.0.0.1:8017',
+    options: [
+      ['--stdio', 'over standard input and output'],
+      ['--listen <address>', 'over HTTP, on HOST:PORT'],
+      ['--tls-cert <file>', 'the certificate chain, in PEM'],
+      ['--tls-key <file>', 'its key, in PEM'],
+      ['--public <pattern...>', 'let anybody read these streams'],
+    ],
     load: async () => (await import('./verbs/serve.ts')).serve,
   },
   {

@@ -28,7 +28,7 @@ import type { TransportOptions } from './transport.ts'
 import { absoluteUrl, openTransport } from './transport.ts'
 
 /** How a store is cloned. */
-export interface CloneOptions extends ContextOptions, Pick<TransportOptions, 'ssh'> {
+export interface CloneOptions extends ContextOptions, Pick<TransportOptions, 'signer' | 'ssh'> {
   readonly cwd: string
   /** The agent that acts in the clone when none is named. */
   readonly agent?: string | undefined
@@ -85,8 +85,8 @@ async function cloneCar(file: string, options: CloneOptions): Promise<CloneRepor
 }
 
 async function cloneRemote(url: string, options: CloneOptions): Promise<CloneReport> {
-  const { cwd, folder, keysFolder, waitMs, nowMs, onProgress, ssh } = options
-  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh })
+  const { cwd, folder, keysFolder, waitMs, nowMs, onProgress, ssh, signer } = options
+  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh, signer })
   const { genesis: theirs } = await greet(transport)
   const genesis = await agreed(theirs, url, options)
   const remotes = await Remotes.open(folder, keysFolder, genesis)

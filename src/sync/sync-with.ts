@@ -13,7 +13,8 @@ import type { TransportOptions } from './transport.ts'
 import { absoluteUrl, openTransport } from './transport.ts'
 
 /** How a store is synced. */
-export interface SyncOptions extends ContextOptions, SessionOptions, Pick<TransportOptions, 'ssh'> {
+export interface SyncOptions
+  extends ContextOptions, SessionOptions, Pick<TransportOptions, 'signer' | 'ssh'> {
   /** Where a remote's folder is looked for. */
   readonly cwd: string
 }
@@ -37,7 +38,7 @@ export async function syncWith(
   remote: string | undefined,
   options: SyncOptions,
 ): Promise<SyncReport> {
-  const { folder, keysFolder, cwd, waitMs, ssh } = options
+  const { folder, keysFolder, cwd, waitMs, ssh, signer } = options
   const { genesis } = await readConfig(folder)
   // the user's trust is asked for before anybody is contacted
   await (await openOwn(options))[Symbol.asyncDispose]()
@@ -46,7 +47,7 @@ export async function syncWith(
     remote,
     cwd,
   )
-  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh })
+  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh, signer })
   const quarantine = await Quarantine.open(folder, url)
   try {
     const marks = await readMarks(keysFolder, genesis, url)

@@ -3,8 +3,10 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HandoffError } from '../errors.ts'
 import { quoted } from '../kernel/shown.ts'
+import type { Signer } from '../keyring.ts'
 import { folderOf } from '../store-folder.ts'
 import { DirectoryTransport } from './directory-transport.ts'
+import { HttpTransport } from './http-transport.ts'
 import type { Transport } from './protocol.ts'
 import { SshTransport } from './ssh-transport.ts'
 
@@ -16,6 +18,8 @@ export interface TransportOptions {
   readonly own?: string | undefined
   /** The words that call ssh; the system's unless said. */
   readonly ssh?: readonly string[] | undefined
+  /** Gives the key that requests over HTTP are signed with. */
+  readonly signer?: (() => Promise<Signer | undefined>) | undefined
 }
 
 const idleMs = 60_000
@@ -39,8 +43,12 @@ export async function openTransport(url: string, options: TransportOptions): Pro
   const { cwd, waitMs, own, ssh } = options
   const address = absoluteUrl(url, cwd)
   if (/^ssh:/i.test(address)) return new SshTransport(address, { command: ssh ?? ['ssh'], idleMs })
+  if (/^https?:/i.test(address)) {
+    const signer = await options.signer?.()
+    return new HttpTransport(address, { signer, idleMs, clock: Date.now })
+  }
   if (!isFolder(address)) {
-    const kinds = 'a folder or ssh://host/path'
+    const kinds = 'a folder, ssh://host/path or https://host'
     throw new HandoffError(
       'HSTORE_USAGE',
       `${quoted(url)} is no address that hstore knows: name ${kinds}`,

@@ -1,9 +1,17 @@
 import path from 'node:path'
-import { cloneStore } from '../../sync-verbs.ts'
+import { cloneStore, signerOf } from '../../sync-verbs.ts'
 import { progressLine } from '../progress-line.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
-import { keysFolder, namedAgent, namedStore, sshOf, waitMs } from '../settings.ts'
+import {
+  keysFolder,
+  namedAgent,
+  namedStore,
+  passphraseOf,
+  sshAgentOf,
+  sshOf,
+  waitMs,
+} from '../settings.ts'
 
 /** `hstore clone`: makes a store out of another. */
 export const clone: Verb = async (io, [source = ''], options) => {
@@ -18,6 +26,12 @@ export const clone: Verb = async (io, [source = ''], options) => {
     nowMs: Date.now(),
     onProgress: line.show,
     ssh: sshOf(io),
+    signer: signerOf({
+      agent: namedAgent(io, options),
+      keys: keysFolder(io, options),
+      passphrase: passphraseOf(io, options),
+      sshAgent: sshAgentOf(io),
+    }),
     confirm: async (genesis) => {
       const answer = await io.ask(
         `The store's genesis is ${genesis}. Is this what its owner says? (yes/no) `,

@@ -5,7 +5,7 @@ import { UsageError } from '../io.ts'
 import { progressLine } from '../progress-line.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
-import { openOptions, sshOf } from '../settings.ts'
+import { namedAgent, openOptions, passphraseOf, sshAgentOf, sshOf } from '../settings.ts'
 
 const shownAtMost = 10
 
@@ -24,6 +24,9 @@ export const sync: Verb = async (io, [remote], options) => {
     nowMs: Date.now(),
     onProgress: line.show,
     ssh: sshOf(io),
+    agent: namedAgent(io, options),
+    passphrase: passphraseOf(io, options),
+    sshAgent: sshAgentOf(io),
   }).finally(line.end)
   if (options.json === true) await io.out(jsonLine('sync', report))
   else await tell(io, report, options['dryRun'] === true)

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { contentDigest, signRequest } from '../../keys/http-signature.ts'
+import type { Signer } from '../../keys/signer.ts'
+import type { IncomingMessage, Message } from '../../store/wire.ts'
+import { decodeMessage, encodeMessage } from '../../store/wire.ts'
+import { HandoffError } from '../errors.ts'
+import { whyOf } from '../kernel/errno.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import { quoted } from '../kernel/shown.ts'
+import { idleBound } from './idle-bound.ts'
+import type { Transport } from './protocol.ts'
+import { syncPath, syncType } from './serve-http.ts'
+
+/** How a store is reached over HTTP. */
+export interface HttpOptions {
+  /** Signs the requests; without one, only what everybody may read is to be had. */
+  readonly signer: Signer | undefined
+  /** How long an answer may take to begin, and nothing may come, in ms. */
+  readonly idleMs: number
+  /** The time, in ms since 1970. */
+  readonly clock: () => number
+}
+
+/** A store behind `hstore serve --listen`, each request a POST of its own. */
+export class HttpTransport implements Transport {
+  readonly name: string
+  readonly #url: URL
+  readonly #options: HttpOptions
+
+  /** @param url - `http(s)://host[:port][/path]`. */
+  constructor(url: string, options: HttpOptions) {
+    this.#url = addressOf(url)
+    this.name = url
+    this.#options = options
+  }
+
+  async ask(request: Message): Promise<IncomingMessage> {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of encodeMessage(request)) chunks.push(chunk)
+    const content = new Uint8Array(Buffer.concat(chunks))
+    const response = await this.#post(content)
+    if (response.status === 401 || response.status === 403) {
+      const message = `${this.name} does not know the key: a root of the store adds it to the roster, and clocks have to agree`
+      throw new HandoffError('HSTORE_REMOTE_DENIED', message)
+    }
+    const { body, status } = response
+    if (status !== 200 || body === null) throw this.#fault(`it answers ${status}`)
+    const fault = (): Error => this.#fault('it says nothing more')
+    const packed = idleBound(this.#told(body), this.#options.idleMs, fault)
+    try {
+      return await decodeMessage(packed)
+    } catch (error) {
+      throw this.#invalid(error)
+    }
+  }
+
+  async #post(content: Uint8Array): Promise<Response> {
+    const { signer, idleMs, clock } = this.#options
+    const digest = contentDigest(content)
+    const { host, href, pathname } = this.#url
+    const signed = { method: 'POST', authority: host, target: pathname, digest }
+    const facts = {
+      created: Math.floor(clock() / 1000),
+      nonce: randomBytes(16).toString('base64url'),
+    }
+    const signature = signer === undefined ? {} : signRequest(signed, facts, signer)
+    try {
+      return await fetch(href, {
+        method: 'POST',
+        body: content,
+        // an answer from elsewhere is none of this remote
+        redirect: 'error',
+        headers: { 'content-type': syncType, 'content-digest': digest, ...signature },
+        signal: AbortSignal.timeout(idleMs),
+      })
+    } catch (error) {
+      const { cause } = error as { cause?: unknown }
+      throw this.#fault(whyOf(cause ?? error))
+    }
+  }
+
+  /** What breaks off on the way is a failure, not a fault in what was said. */
+  async *#told(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body
+    } catch (error) {
+      throw this.#fault(`it broke off (${whyOf(error)})`)
+    }
+  }
+
+  #invalid(error: unknown): unknown {
+    if (error instanceof HandoffError || !(error instanceof HstoreError)) return error
+    const message = `${this.name}: ${error.message}`
+    return new HandoffError('HSTORE_REMOTE_INVALID', message, { cause: error })
+  }
+
+  #fault(why: string): HandoffError {
+    return new HandoffError('HSTORE_REMOTE_FAILED', `${this.name}: ${why}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // each request stands for itself
+  }
+}
+
+function addressOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain =
+    url?.search === '' && url.hash === '' && url.username === '' && url.password === ''
+  if (url === undefined || !isPlain)
+    throw new HandoffError('HSTORE_USAGE', `${quoted(text)} is no http(s)://host[:port]`)
+  url.pathname = `${url.pathname.replace(/\/$/, '')}${syncPath}`
+  return url
+}

@@ -1,0 +1,207 @@
+import type { IncomingMessage as Request, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { SignedRequest } from '../../keys/http-signature.ts'
+import { contentDigest } from '../../keys/http-signature.ts'
+import { isCidText } from '../../store/cid-text.ts'
+import type { Message } from '../../store/wire.ts'
+import { decodeMessage, encodeMessage, wireLimits } from '../../store/wire.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import type { Served } from './answer.ts'
+import { answer, refusal } from './answer.ts'
+import { findForGateway } from './gateway.ts'
+import { HttpAuth } from './http-auth.ts'
+import type { Rights } from './rights.ts'
+
+/** How a store is served over HTTP. */
+export interface HttpServeOptions {
+  readonly host: string
+  /** 0 for a free one. */
+  readonly port: number
+  /** PEM of certificate chain and key; plain HTTP without. */
+  readonly tls?: { readonly cert: Uint8Array; readonly key: Uint8Array } | undefined
+  /** Patterns of streams that anybody may read. */
+  readonly publicStreams: readonly string[]
+  /** The time, in ms since 1970. */
+  readonly clock: () => number
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  readonly url: string
+  /** Ends it, with all that is under way. */
+  close(): Promise<void>
+}
+
+/** The one address of the protocol. */
+export const syncPath = '/hstore'
+
+/** The type of its messages. */
+export const syncType = 'application/vnd.hstore.sync'
+
+const requestTimeoutMs = 60_000
+const headersTimeoutMs = 10_000
+const maxHeaderBytes = 16 * 1024
+const maxConnections = 256
+
+/** Serves a store over HTTP until it is closed. */
+export async function serveHttp(served: Served, options: HttpServeOptions): Promise<HttpServer> {
+  const auth = new HttpAuth(served, options.publicStreams, options.clock)
+  const handle = (request: Request, response: ServerResponse): void => {
+    respond(served, auth, request, response).catch(() => response.destroy())
+  }
+  const limits = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    maxHeaderSize: maxHeaderBytes,
+    connectionsCheckingInterval: 1000,
+    keepAliveTimeout: 5000,
+  }
+  const { tls, host, port } = options
+  const server: Server =
+    tls === undefined
+      ? createServer(limits, handle)
+      : createTlsServer(
+          { ...limits, cert: Buffer.from(tls.cert), key: Buffer.from(tls.key) },
+          handle,
+        )
+  server.maxConnections = maxConnections
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const at = server.address() as AddressInfo
+  const shown = at.family === 'IPv6' ? `[${at.address}]` : at.address
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${shown}:${at.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function respond(
+  served: Served,
+  auth: HttpAuth,
+  request: Request,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = '', url = '/' } = request
+  const [path] = url.split('?')
+  if (path === syncPath) {
+    if (method === 'POST') await respondSync(served, auth, request, response)
+    else end(response, 405, { allow: 'POST' })
+  } else if (path?.startsWith('/ipfs/') === true) {
+    if (method === 'GET' || method === 'HEAD') await respondBlock(served, auth, request, response)
+    else end(response, 405, { allow: 'GET, HEAD' })
+  } else end(response, 404)
+}
+
+async function respondSync(
+  served: Served,
+  auth: HttpAuth,
+  request: Request,
+  response: ServerResponse,
+): Promise<void> {
+  const digest = textOf(request.headers['content-digest'])
+  // who asks is known by the headers alone: nobody else's content is taken in
+  const rights = await auth.rightsOf(signedOf(request, digest), request.headers)
+  if (rights === undefined) return end(response, 401, { connection: 'close' })
+  const most = rights.mayWrite ? wireLimits.packedBytes : maxReaderBytes
+  const content = await contentOf(request, most)
+  if (typeof content === 'number') return end(response, content, { connection: 'close' })
+  if (digest !== contentDigest(content)) return end(response, 400)
+  await sendAnswer(response, await answerTo(served, content, rights))
+}
+
+async function respondBlock(
+  served: Served,
+  auth: HttpAuth,
+  request: Request,
+  response: ServerResponse,
+): Promise<void> {
+  const signed = signedOf(request, contentDigest(noContent))
+  const rights = await auth.rightsOf(signed, request.headers)
+  // who may see nothing is not told what there is
+  if (rights === undefined) return end(response, 404)
+  sendBlock(response, await findForGateway(served, signed.target, rights), signed.method)
+}
+
+function signedOf({ headers, method = '', url = '/' }: Request, digest: string): SignedRequest {
+  return { method, authority: headers.host ?? '', target: url, digest }
+}
+
+const noContent = new Uint8Array(0)
+/** Questions are small. */
+const maxReaderBytes = 1024 * 1024
+
+function textOf(value: string | readonly string[] | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Returns a request's content, or the status that refuses it. */
+async function contentOf(request: Request, most: number): Promise<Uint8Array | number> {
+  const length = Number(request.headers['content-length'] ?? 'none')
+  if (request.headers['transfer-encoding'] !== undefined || Number.isNaN(length)) return 411
+  if (!Number.isSafeInteger(length) || length > most) return 413
+  const chunks: Uint8Array[] = []
+  for await (const chunk of request) chunks.push(chunk as Uint8Array)
+  return Buffer.concat(chunks)
+}
+
+async function answerTo(served: Served, content: Uint8Array, rights: Rights): Promise<Message> {
+  try {
+    return await answer(served, await decodeMessage(once(content)), rights)
+  } catch (error) {
+    if (error instanceof HstoreError) return refusal(error)
+    throw error
+  }
+}
+
+async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content
+}
+
+async function sendAnswer(response: ServerResponse, message: Message): Promise<void> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of encodeMessage(message)) chunks.push(chunk)
+  const content = Buffer.concat(chunks)
+  response.writeHead(200, {
+    'content-type': syncType,
+    'content-length': content.length,
+    'content-digest': contentDigest(content),
+    'cache-control': 'no-store',
+  })
+  response.end(content)
+}
+
+/** @see https://specs.ipfs.tech/http-gateways/trustless-gateway/ */
+function sendBlock(
+  response: ServerResponse,
+  found: Awaited<ReturnType<typeof findForGateway>>,
+  method: string,
+): void {
+  if (typeof found === 'number') return end(response, found)
+  const { cid, content, type } = found
+  response.writeHead(200, {
+    'content-type': type,
+    'content-length': content.length,
+    'content-digest': contentDigest(content),
+    etag: `"${isCidText(cid) ? cid : ''}${type.endsWith('car') ? '.car' : '.raw'}"`,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, max-age=29030400, immutable',
+  })
+  response.end(method === 'HEAD' ? undefined : content)
+}
+
+function end(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { ...headers, 'content-length': 0 })
+  response.end()
+}
