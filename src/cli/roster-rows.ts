@@ -149,7 +149,7 @@ export const freezeVerb: VerbSpec = {
       '--at <cid...>',
       'keep these entries of the key and what they go back to (else all that is here)',
     ],
-    ['--except <cid...>', 'but for these entries'],
+    ['--except <cid...>', 'but for these entries and what comes behind them'],
     yes,
   ],
   load: async () => (await import('./verbs/roster-cut.ts')).freeze,

@@ -26,7 +26,7 @@ export function groundOf(
   blocks: Pick<BlockReader, 'findNow'>,
   isMarked: (cid: CidText) => boolean = () => false,
 ): Ground {
-  const bytesOf = (cid: CidText): Uint8Array | undefined => orElse(() => blocks.findNow(cid))
+  const bytesOf = (cid: CidText): Uint8Array | undefined => soundOf(() => blocks.findNow(cid))
   const entryOf = (cid: CidText): SignedEntry | 'absent' | 'other' => {
     const bytes = bytesOf(cid)
     return bytes === undefined ? 'absent' : (orElse(() => decodeEntry(cid, bytes)) ?? 'other')
@@ -45,7 +45,17 @@ export function groundOf(
   }
 }
 
-/** What can't be read gives undefined; the walk names it. */
+/** A damaged block gives undefined, the walk names it; a database that can't be read is an error. */
+function soundOf(read: () => Uint8Array | undefined): Uint8Array | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof HstoreError && error.code === 'HSTORE_BLOCK_CORRUPT') return undefined
+    throw error
+  }
+}
+
+/** What can't be decoded gives undefined; the walk names it. */
 function orElse<T>(read: () => T): T | undefined {
   try {
     return read()
