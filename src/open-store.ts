@@ -252,7 +252,7 @@ export class Store implements AsyncDisposable {
     did: string,
     machine: string,
   ): Promise<RosterReport & { readonly new: boolean }> {
-    const change = { change: 'add', level: 'file', grants: [], replaces: undefined } as const
+    const change = { change: 'add', level: undefined, grants: [], replaces: undefined } as const
     return this.rosters.make({ ...change, agent, did, machine })
   }
 

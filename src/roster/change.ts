@@ -26,6 +26,11 @@ export function withAlias<T extends Parts>(roster: T, id: string, alias: string)
   return withAgent(roster, { ...agent, aliases })
 }
 
+/** Returns the parts with another level of a key. */
+export function withLevel<T extends Parts>(roster: T, did: string, level: AgentKey['level']): T {
+  return changeKey(roster, did, (key) => ({ ...key, level }))
+}
+
 /** Returns the parts with more grants of a key, open or closed. */
 export function withGrants<T extends Parts>(roster: T, did: string, grants: readonly Grant[]): T {
   return changeKey(roster, did, (key) => ({

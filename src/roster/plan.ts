@@ -14,6 +14,7 @@ import {
   withClosed,
   withGrants,
   withKey,
+  withLevel,
   withRoots,
 } from './change.ts'
 import type { CutPlace, CutPlan } from './cut-plan.ts'
@@ -30,7 +31,8 @@ export type RosterChange =
       readonly agent: string
       readonly did: string
       readonly machine: string
-      readonly level: AgentKey['level']
+      /** `file` for a new key unless said; that of a key that is there can be lowered. */
+      readonly level: AgentKey['level'] | undefined
       /** Everything where there are none. */
       readonly grants: readonly Grant[]
       readonly replaces: { readonly did: string; readonly place: CutPlace } | undefined
@@ -138,11 +140,8 @@ async function work(context: Context, planning: Planning, change: RosterChange):
 
 type Of<C extends RosterChange['change']> = Extract<RosterChange, { readonly change: C }>
 
-async function addKey(
-  { trust }: Context,
-  planning: Planning,
-  { agent, did, machine, level, grants, replaces }: Of<'add'>,
-): Promise<boolean> {
+async function addKey({ trust }: Context, planning: Planning, change: Of<'add'>): Promise<boolean> {
+  const { agent, did, replaces } = change
   assertAgent(agent)
   if (!isDidKey(did))
     throw new HandoffError(
@@ -155,17 +154,29 @@ async function addKey(
   const named = trust.roster.agents.find(({ aliases }) => aliases.includes(agent))
   if (named !== undefined)
     throw conflict(`${agent} is an alias of ${named.id}: add the key to ${named.id}`)
-  if (holder !== undefined) return false
-  const key = {
-    did,
-    level,
-    machine,
-    grants: sortedGrants(grants.length === 0 ? [everything] : grants),
-  }
-  planning.next = withKey(planning.next, agent, key)
-  if (replaces === undefined) return true
+  const isChanged = takeKey(planning, change, holder?.key)
+  if (replaces === undefined) return isChanged
   assertOpen(keyOf(planning.next, agent, replaces.did), undefined)
   await planning.close(replaces.did, replaces.place, undefined)
+  return true
+}
+
+/** Works a key in; of one that is there the level can be lowered, and nothing else changes. */
+function takeKey(
+  planning: Planning,
+  { agent, did, machine, level, grants }: Of<'add'>,
+  there: AgentKey | undefined,
+): boolean {
+  if (there === undefined) {
+    const given = sortedGrants(grants.length === 0 ? [everything] : grants)
+    const key = { did, level: level ?? 'file', machine, grants: given }
+    planning.next = withKey(planning.next, agent, key)
+    return true
+  }
+  if (level === undefined || level === there.level) return false
+  if (level === 'agent')
+    throw conflict(`the level of ${did} is file and can't be raised: give the agent a new key`)
+  planning.next = withLevel(planning.next, did, level)
   return true
 }
 

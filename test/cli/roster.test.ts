@@ -210,6 +210,18 @@ describe('two roots', () => {
   })
 })
 
+describe('a key that moves', () => {
+  it('replaces another in one version, also where the roster has it already', async () => {
+    const store = await fresh()
+    const old = (await signerOf(store, agents.a)).did
+    const did = didOf('other')
+    await ok(store.run('roster', 'add', agents.a, did))
+    const argv = ['roster', 'add', agents.a, did, '--replaces', old, '--as-of-head', '--yes']
+    expect((await ok(store.run(...argv))).out).toContain('may *:* up to the cut')
+    expect((await store.run(...argv)).exit).toBe(6)
+  })
+})
+
 describe('a key of a level', () => {
   it('is never shown as more than the roster has it', async () => {
     const store = await fresh()
@@ -231,5 +243,11 @@ describe('a key of a level', () => {
     expect(shown).toContain(`key ${did} agent on bench`)
     expect(shown).toContain('may certificate,envelope:*')
     expect(shown).toContain('may turn:m8:x')
+    const again = await store.run('roster', 'add', agents.a, did)
+    expect(again).toMatchObject({ exit: 0 })
+    expect(again.out).toContain(`key ${did} agent on bench`)
+    const lower = ['roster', 'add', agents.a, did, '--level', 'file']
+    expect((await ok(store.run(...lower))).out).toContain(`key ${did} file on bench`)
+    expect((await store.run('roster', 'add', agents.a, did, '--level', 'agent')).exit).toBe(6)
   })
 })

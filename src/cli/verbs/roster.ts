@@ -24,15 +24,21 @@ async function show(io: Io, shown: RosterShown, { json }: GlobalOptions): Promis
 
 /** `hstore roster add`: trusts an agent's key. */
 export const rosterAdd: Verb = async (io, [agent = '', did = ''], options) => {
-  const level = options['level'] ?? 'file'
-  if (level !== 'file' && level !== 'agent') throw new UsageError('--level is file or agent')
+  const { level } = options
+  if (level !== undefined && level !== 'file' && level !== 'agent')
+    throw new UsageError('--level is file or agent')
   const machine = (options['machine'] as string | undefined) ?? io.machine
   const old = options['replaces'] as string | undefined
   const replaces = old === undefined ? undefined : { did: old, place: placeOf(options) }
   const grants = listOf(options['grant']).map(parseGrant)
   const change: RosterChange = { change: 'add', agent, did, machine, level, grants, replaces }
   return replaces === undefined
-    ? makeNow(io, change, options, 'the roster has this key already')
+    ? makeNow(
+        io,
+        change,
+        options,
+        'the roster has this key already; hstore roster grant gives it more rights',
+      )
     : makeAsked(io, change, options)
 }
 
