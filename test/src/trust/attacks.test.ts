@@ -428,6 +428,35 @@ describe('rosters', () => {
     ).toBe(true)
   })
 
+  it('of a root that left can stop a newcomer, who pins, and nobody who has accepted a path', async () => {
+    const { store, one } = await withWork()
+    const merger = await signerOf(store, agents.merger)
+    const next = signerOfSeed(bytesOf('next root', 32))
+    const roots = {
+      add: [{ did: next.did, holder: 'next' }],
+      drop: [merger.did],
+      threshold: undefined,
+    }
+    await using context = await openBelow(store)
+    const { trust } = context
+    const good = withRoots(successorOf(trust), roots)
+    for (const signer of [merger, next]) await signRoster(context, signer, () => good)
+    await context.db.close()
+    expect((await standing(store, one)).standing).toBe('valid')
+    const { body } = json<{ body: string }>(await store.run('roster', 'show', '--json'))
+    await using later = await openBelow(store)
+    const evil = { ...successorOf(trust), threshold: 1 }
+    await signRoster(later, merger, () => evil)
+    await later.db.close()
+    expect((await standing(store, one)).standing).toBe('valid')
+    const stranger = { HSTORE_KEYS: path.join(store.root, 'strange') }
+    const asked = (...argv: string[]) =>
+      store.runWith({ env: stranger }, ...argv, '--genesis', store.genesis)
+    expect((await asked('roster', 'check', one)).exit).toBe(3)
+    expect((await asked('roster', 'pin', body)).exit).toBe(0)
+    expect((await asked('roster', 'check', one)).exit).toBe(0)
+  })
+
   it('hold no weak key, as an agent’s or a root’s', async () => {
     const store = await fresh()
     const before = await openBelow(store)
