@@ -9,6 +9,8 @@ import { findLosses } from './graph/losses.ts'
 import { headsOf, streamsOf } from './graph/ref.ts'
 import { HstoreError } from './kernel/errors.ts'
 import { allKeys } from './key-verbs.ts'
+import { readMarks } from './sync/remote-marks.ts'
+import { Remotes } from './sync/remotes.ts'
 import { finding } from './rules/hstore-rules.ts'
 import type { Finding } from './rules/rule.ts'
 
@@ -25,6 +27,18 @@ export interface Uncounted {
   readonly stream: string
   readonly author: string
   readonly why: string
+}
+
+/** How a remote was when it was last heard. */
+export interface RemoteStatus {
+  readonly name: string
+  readonly url: string
+  /** In ms since 1970; 0 for never. */
+  readonly contactMs: number
+  /** Entries that it had and this store had not, afterwards. */
+  readonly behind: number
+  /** Entries that this store had and it had not. */
+  readonly ahead: number
 }
 
 /** How a store stands. */
@@ -49,8 +63,8 @@ export interface StatusReport {
   readonly damage: readonly Finding[]
   /** Damaged databases that a rebuild has replaced and kept. */
   readonly kept: readonly string[]
-  /** Remotes with the time of the last contact; this version has none. */
-  readonly remotes: readonly never[]
+  /** This user's remotes, as they were at the last contact. */
+  readonly remotes: readonly RemoteStatus[]
   readonly notMade: readonly string[]
   /** 0, or 5 when there is damage. */
   readonly exit: 0 | 5
@@ -79,10 +93,20 @@ export async function statusOf(context: Context): Promise<StatusReport> {
     ...entries,
     lost: await findLosses(db),
     kept: await replacedDatabases(db.directory),
-    remotes: [],
+    remotes: await remotesOf(context),
     notMade,
     exit: entries.damage.length > 0 ? 5 : 0,
   }
+}
+
+async function remotesOf({ folder, keysFolder, trust }: Context): Promise<RemoteStatus[]> {
+  const remotes = await Remotes.open(folder, keysFolder, trust.genesis)
+  const found: RemoteStatus[] = []
+  for (const { name, url } of await remotes.list()) {
+    const { contactMs, behind, ahead } = await readMarks(keysFolder, trust.genesis, url)
+    found.push({ name, url, contactMs, behind, ahead })
+  }
+  return found
 }
 
 function headOf({ cid, name, kind, author }: Entry): StatusHead {

@@ -82,6 +82,17 @@ export const syncVerbs: readonly VerbSpec[] = [
     load: async () => (await import('./verbs/serve.ts')).serve,
   },
   {
+    name: 'watch',
+    group: 'Sync',
+    summary: 'Print new heads as they arrive, one JSON object a line',
+    more: [
+      'Goes on until it is told to end. The store is opened when something was added, never while nothing happens.',
+    ],
+    example: 'hstore watch --stream csag:csag:handoff/lite',
+    options: [['--stream <stream>', 'the heads of this stream alone']],
+    load: async () => (await import('./verbs/watch.ts')).watch,
+  },
+  {
     name: 'export',
     group: 'Sync',
     summary: 'Write entries with all that they rest on into a CAR file',

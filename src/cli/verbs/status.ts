@@ -28,6 +28,7 @@ function linesOf(report: Omit<StatusReport, 'exit'>): string[] {
     ...uncounted('made elsewhere', report.elsewhere),
     ...lost(report.lost),
     ...report.damage.map(findingLine),
+    ...report.remotes.map(remoteLine),
     ...kept.map((name) => `kept: ${name}, a damaged database: remove it when nothing is missed`),
   ]
 }
@@ -49,6 +50,26 @@ function uncounted(what: string, entries: readonly Uncounted[]): string[] {
     ...shown.map(({ cid, author, why }) => `  ${cid} by ${author}: ${why}`),
     ...(rest > 0 ? [`  and ${rest} more (--json has all)`] : []),
   ]
+}
+
+function remoteLine({
+  name,
+  url,
+  contactMs,
+  behind,
+  ahead,
+}: StatusReport['remotes'][number]): string {
+  if (contactMs === 0) return `remote ${name} ${url}: never heard`
+  return `remote ${name} ${url}: heard ${ageOf(Date.now() - contactMs)} ago, ${behind} behind, ${ahead} ahead`
+}
+
+/** Whole units, the largest that there is one of. */
+function ageOf(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000))
+  if (minutes < 1) return 'less than a minute'
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
 }
 
 function lost(cids: readonly string[]): string[] {
