@@ -178,6 +178,8 @@ class Judge {
     if (needs.length > 0) {
       return { fate: 'incomplete', needs, why: `block ${needs[0]} did not come` }
     }
+    if (this.#parts.isListless(entry))
+      return { fate: 'refused', code: 'HS4003', why: 'its list of artifacts is none' }
     const fault = this.#faults.get(entry.cid)
     if (fault === undefined) return stored
     const fate = fault.code === 'HS2007' ? 'parked' : 'refused'

@@ -11,6 +11,7 @@ import { factsOf } from '../graph/collect.ts'
 import type { BodyFacts } from '../graph/loaded.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import type { Arrivals } from './arrivals.ts'
+import { entriesOf } from '../trust/load.ts'
 import { cutsOf } from './roster-right.ts'
 
 /**
@@ -23,9 +24,12 @@ export class Parts {
   readonly #arrivals: Arrivals
   readonly #collection: Collection
   readonly #facts = new Map<string, BodyFacts>()
+  readonly #listless = new Set<CidText>()
   readonly #missing = new Map<CidText, readonly CidText[]>()
   /** Blocks known to be in a stream, by stream. */
   readonly #inStream = new Map<string, Set<CidText>>()
+  /** Streams that were looked at as a whole. */
+  readonly #whole = new Set<string>()
 
   constructor(db: Database, arrivals: Arrivals, collection: Collection) {
     this.#db = db
@@ -36,6 +40,11 @@ export class Parts {
   /** Returns what did not come and is not in the entry's stream. */
   missing({ cid }: Entry): readonly CidText[] {
     return this.#missing.get(cid) ?? []
+  }
+
+  /** Returns whether what an entry names as its list is none. */
+  isListless({ cid }: Entry): boolean {
+    return this.#listless.has(cid)
   }
 
   /** Reads the parts of an entry, for the judges. */
@@ -58,6 +67,7 @@ export class Parts {
       else {
         for (const cid of this.#collection.addList(entry.artifacts, list))
           if (!(await this.#hasArtifact(entry, cid))) missing.push(cid)
+        if (!this.#collection.lists.has(entry.artifacts)) this.#listless.add(entry.cid)
       }
     }
     if (missing.length > 0) this.#missing.set(entry.cid, missing)
@@ -100,18 +110,32 @@ export class Parts {
     return absent
   }
 
-  /** Looks at the entries over the same body, and at what the entries before this one need. */
+  /**
+   * Looks at the entries over the same body and at what the entries before this one need; where the store has the block
+   * all the same, at the whole stream, once.
+   */
   async #isInStream(entry: Entry, cid: CidText): Promise<boolean> {
     const known = this.#inStream.get(entry.stream) ?? new Set()
     this.#inStream.set(entry.stream, known)
     if (known.has(cid)) return true
     const carriers = (this.#db.readRow('bodies', entry.body) ?? []) as CidText[]
-    for (const near of new Set([...carriers, ...entry.parents, ...entry.prev])) {
-      const other = this.#collection.entries.get(near) ?? (await this.#stored(near))
-      if (other?.stream !== entry.stream || !this.#isStored(other)) continue
+    await this.#learn(entry.stream, new Set([...carriers, ...entry.parents, ...entry.prev]))
+    if (known.has(cid) || this.#whole.has(entry.stream)) return known.has(cid)
+    if ((await checkArtifact(this.#db, cid)) !== 'ok') return false
+    this.#whole.add(entry.stream)
+    for await (const other of entriesOf(this.#db, entry.stream))
+      await this.#learn(entry.stream, [other])
+    return known.has(cid)
+  }
+
+  /** Notes what stored entries of a stream need. */
+  async #learn(stream: string, cids: Iterable<CidText>): Promise<void> {
+    const known = this.#inStream.get(stream)!
+    for (const cid of cids) {
+      const other = this.#collection.entries.get(cid) ?? (await this.#stored(cid))
+      if (other?.stream !== stream || !this.#isStored(other)) continue
       for (const part of await this.#partsOf(other)) known.add(part)
     }
-    return known.has(cid)
   }
 
   #isStored({ cid, body }: Entry): boolean {

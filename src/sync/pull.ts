@@ -55,6 +55,8 @@ class Puller implements Pulled {
   readonly #transport: Transport
   readonly #quarantine: Quarantine
   readonly #progress: Progress
+  /** Entries that the remote names and does not give. */
+  readonly #withheld = new Set<CidText>()
   /** Entries that are still to come. */
   readonly #coming = new Set<CidText>()
   /** Blocks that were asked for by themselves. */
@@ -83,10 +85,19 @@ class Puller implements Pulled {
     if (arrivals.size > 0) await this.#settle()
     while (pending.length > 0) {
       const taken = await this.#fetch(pending.slice(0, maxWanted))
-      for (const { cid } of pending.slice(0, taken)) this.#coming.delete(cid)
+      for (const { cid } of pending.slice(0, taken)) {
+        this.#coming.delete(cid)
+        if (!arrivals.has(cid)) this.#withheld.add(cid)
+      }
       pending = pending.slice(taken)
       await this.#settle()
     }
+    for (const cid of this.#withheld)
+      this.unstored.set(cid, {
+        fate: 'incomplete',
+        needs: [cid],
+        why: 'it is named, and not given',
+      })
     // what nothing that the remote has can complete any more
     for (const [cid, needs] of this.#waiting)
       this.unstored.set(cid, { fate: 'incomplete', needs, why: `block ${needs[0]} did not come` })
@@ -138,7 +149,7 @@ class Puller implements Pulled {
     unstored: ReadonlyMap<CidText, Fate>,
     waiting: ReadonlyMap<CidText, readonly CidText[]>,
   ): ReadonlySet<string> {
-    const broken: CidText[] = []
+    const broken: CidText[] = [...this.#withheld]
     for (const [cid, { fate }] of unstored) if (fate === 'refused') broken.push(cid)
     for (const [cid, needs] of waiting)
       if (needs.some((need) => !this.#coming.has(need))) broken.push(cid)

@@ -52,8 +52,8 @@ export async function findInStream(
 }
 
 /**
- * Adds an entry with its body, list and file as given. What another entry has brought along, or may have, is left to be
- * asked for: a body that is stated twice.
+ * Adds an entry with its body and file as given. What another entry may have brought along is left to be asked for: a body
+ * that is stated twice, and lists and artifacts, which a history names again and again.
  */
 export async function addEntry(
   answer: Answer,
@@ -64,9 +64,9 @@ export async function addEntry(
   const found = await findInStream(db, stream, cid)
   if (found === undefined) return
   answer.add(cid, found.bytes)
-  const { artifacts, body, source } = found.entry
-  const isAlone = db.readRow('bodies', body)?.length === 1
-  const parts = [isAlone ? body : undefined, artifacts, source].filter((part) => part !== undefined)
+  const { body, source } = found.entry
+  if (db.readRow('bodies', body)?.length !== 1) return
+  const parts = source === undefined ? [body] : [body, source]
   for (const [i, read] of (await db.getMany(parts)).entries())
     if (read.state === 'ok') answer.add(parts[i]!, read.bytes)
 }

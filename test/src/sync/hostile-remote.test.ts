@@ -1,0 +1,349 @@
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { DirectoryTransport } from '../../../src/sync/directory-transport.ts'
+import type { Transport } from '../../../src/sync/protocol.ts'
+import { packCids } from '../../../src/sync/protocol.ts'
+import { Quarantine } from '../../../src/sync/quarantine.ts'
+import { noMarks } from '../../../src/sync/remote-marks.ts'
+import { syncSession } from '../../../src/sync/session.ts'
+import { withOwnOf } from '../../../src/sync/sync-with.ts'
+import type { Block } from '../../../store/block.ts'
+import type { JsonForm, JsonMap } from '../../../store/canonical.ts'
+import { linkForm } from '../../../store/canonical.ts'
+import { cidTextOf } from '../../../store/cid-text.ts'
+import type { CidText } from '../../../store/cid-text.ts'
+import type { IncomingMessage, Message } from '../../../store/wire.ts'
+import { decodeMessage, encodeMessage } from '../../../store/wire.ts'
+import { HandoffError } from '../../../src/errors.ts'
+import { HstoreError } from '../../../src/kernel/errors.ts'
+import { bytesOf, envelopeOf } from '../../support/envelope.ts'
+import { forge } from '../../support/forge.ts'
+import { historyWorkspace } from '../../support/history.ts'
+import type { TestStore } from '../../support/store.ts'
+import {
+  agents,
+  copyStore,
+  digestOf,
+  makeSharedFolder,
+  makeTestStore,
+  ok,
+  putHistory,
+} from '../../support/store.ts'
+
+const stream = `csag:${historyWorkspace}`
+const shared = await makeSharedFolder()
+let here: TestStore
+let full: TestStore
+let copies = 0
+
+const copyOf = (store: TestStore): Promise<TestStore> =>
+  copyStore(store, path.join(shared, `copy-${copies++}`))
+
+beforeAll(async () => {
+  here = await makeTestStore(path.join(shared, 'here'))
+  full = await copyOf(here)
+  await putHistory(full)
+  // what was computed of the ranges is remembered, and is no change that a remote made
+  await ok(here.run('sync', full.store, '--dry-run'))
+})
+
+const told = /^(?:HSTORE_REMOTE_(?:DENIED|FAILED|INVALID)|HSTORE_GENESIS_MISMATCH|told)$/
+
+type Answered = { readonly control: JsonMap; readonly blocks: readonly Block[] }
+
+/** A remote that answers as an honest one would, but for what it does to its answers. */
+class HostileTransport implements Transport {
+  readonly name = 'hostile'
+  readonly #below: DirectoryTransport
+  readonly #change: Change
+
+  constructor(folder: string, change: Change) {
+    this.#below = new DirectoryTransport(folder, 20_000)
+    this.#change = change
+  }
+
+  async ask(request: Message): Promise<IncomingMessage> {
+    const answered = await this.#below.ask(request)
+    const blocks: Block[] = []
+    for await (const block of answered.blocks) blocks.push(block)
+    const changed = await this.#change({ control: answered.control, blocks }, request)
+    const packed = changed instanceof Uint8Array ? [changed] : await pack(changed)
+    try {
+      return await decodeMessage(iterate(packed))
+    } catch (cause) {
+      if (!(cause instanceof HstoreError)) throw cause
+      throw new HandoffError('HSTORE_REMOTE_INVALID', cause.message, { cause })
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#below[Symbol.asyncDispose]()
+  }
+}
+
+type Change = (answered: Answered, request: Message) => Answered | Uint8Array | Promise<Answered>
+
+async function pack(message: Answered): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of encodeMessage(message)) chunks.push(chunk)
+  return chunks
+}
+
+async function* iterate(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks
+}
+
+/** Changes the answers to one kind of request alone. */
+function to(is: string, change: (answered: Answered) => Answered | Uint8Array): Change {
+  return (answered) => (answered.control['is'] === is ? change(answered) : answered)
+}
+
+function withControl(change: JsonMap): (answered: Answered) => Answered {
+  return ({ control, blocks }) => ({ control: { ...control, ...change }, blocks })
+}
+
+function withBlocks(
+  change: (blocks: readonly Block[]) => readonly Block[],
+): (answered: Answered) => Answered {
+  return ({ control, blocks }) => ({ control, blocks: change(blocks) })
+}
+
+const isEntry = ({ bytes }: Block): boolean =>
+  Buffer.from(bytes).toString().startsWith('{"payload"')
+const stranger = cidTextOf(bytesOf('stranger', 9), 'dag-json')
+const flip = ({ cid, bytes }: Block): Block => ({
+  cid,
+  bytes: bytes.map((byte, i) => (i === 20 ? byte ^ 1 : byte)),
+})
+const turned = (block: Block): Block => {
+  const text = Buffer.from(block.bytes).toString()
+  const bytes = new Uint8Array(
+    Buffer.from(
+      text.replace(/"bytes":"(.)/, (_all, one: string) => `"bytes":"${one === 'A' ? 'B' : 'A'}`),
+    ),
+  )
+  return { cid: cidTextOf(bytes, 'dag-json'), bytes }
+}
+const manyStreams = Array.from({ length: 20_001 }, (_, i): JsonForm => [`csag:x${i}`, 1, 'x'])
+
+const behaviours: readonly (readonly [string, Change])[] = [
+  ['no answer that is one', () => bytesOf('noise', 3000)],
+  ['an empty answer', () => new Uint8Array()],
+  ['an answer that is cut', to('want', () => bytesOf('x', 1))],
+  ['another kind of answer', to('hello', withControl({ is: 'want' }))],
+  ['an answer without a kind', to('hello', withControl({ is: 1 }))],
+  [
+    'a refusal with control characters',
+    to('hello', withControl({ is: 'no', code: 'X', message: '\u001b[2J' })),
+  ],
+  ['a refusal without words', to('hello', withControl({ is: 'no' }))],
+  ['a newer protocol', to('hello', withControl({ v: 2 }))],
+  ['another genesis', to('hello', withControl({ genesis: linkForm(stranger) }))],
+  ['a genesis that is no link', to('hello', withControl({ genesis: 'x' }))],
+  ['streams that are none', to('hello', withControl({ streams: 'x' }))],
+  ['streams of odd rows', to('hello', withControl({ streams: [[1, 2, 3]] }))],
+  ['streams without end', to('hello', withControl({ streams: manyStreams }))],
+  [
+    'a stream of a huge number of ranges',
+    to('hello', withControl({ streams: [[stream, 2 ** 50, 'x']] })),
+  ],
+  ['a stream with less than no ranges', to('hello', withControl({ streams: [[stream, -1, 'x']] }))],
+  [
+    'a name with control characters',
+    to('hello', withControl({ streams: [['csag:\u0007', 1, 'x']] })),
+  ],
+  [
+    'a name as long as it can be',
+    to('hello', withControl({ streams: [[`csag:${'x'.repeat(5000)}`, 1, 'x']] })),
+  ],
+  ['no answers to a comparison', to('compare', withControl({ answers: [] }))],
+  [
+    'more answers than questions',
+    to('compare', withControl({ answers: Array.from({ length: 5000 }, () => null) })),
+  ],
+  [
+    'answers of texts',
+    to('compare', ({ control, blocks }) => ({
+      control: { ...control, answers: (control['answers'] as JsonForm[]).map(() => 'x') },
+      blocks,
+    })),
+  ],
+  [
+    'answers of numbers',
+    to('compare', ({ control, blocks }) => ({
+      control: { ...control, answers: (control['answers'] as JsonForm[]).map(() => 1) },
+      blocks,
+    })),
+  ],
+  [
+    'a leaf of half a digest',
+    to('compare', ({ control, blocks }) => ({
+      control: {
+        ...control,
+        answers: (control['answers'] as JsonForm[]).map(() => ({ '/': { bytes: 'AAAA' } })),
+      },
+      blocks,
+    })),
+  ],
+  [
+    'too many children',
+    to('compare', ({ control, blocks }) => ({
+      control: {
+        ...control,
+        answers: (control['answers'] as JsonForm[]).map(() =>
+          Array.from({ length: 40 }, () => 'x'),
+        ),
+      },
+      blocks,
+    })),
+  ],
+  [
+    'blocks with an answer that has none',
+    to(
+      'hello',
+      withBlocks(() => [{ cid: stranger, bytes: bytesOf('stranger', 9) }]),
+    ),
+  ],
+  [
+    'entries that it does not have',
+    to('compare', ({ control, blocks }) => ({
+      control: {
+        ...control,
+        answers: (control['answers'] as JsonForm[]).map(() => packCids([stranger])),
+      },
+      blocks,
+    })),
+  ],
+  [
+    'other bytes than the CIDs say',
+    to(
+      'want',
+      withBlocks((blocks) => blocks.map(flip)),
+    ),
+  ],
+  [
+    'one block that is not its own',
+    to(
+      'want',
+      withBlocks((blocks) => blocks.map((block, i) => (i === 3 ? flip(block) : block))),
+    ),
+  ],
+  [
+    'nothing',
+    to(
+      'want',
+      withBlocks(() => []),
+    ),
+  ],
+  [
+    'no bodies',
+    to(
+      'want',
+      withBlocks((blocks) => blocks.filter(isEntry)),
+    ),
+  ],
+  [
+    'no entries',
+    to(
+      'want',
+      withBlocks((blocks) => blocks.filter((block) => !isEntry(block))),
+    ),
+  ],
+  [
+    'all but the first entry',
+    to(
+      'want',
+      withBlocks((blocks) => blocks.slice(1)),
+    ),
+  ],
+  [
+    'broken signatures',
+    to(
+      'want',
+      withBlocks((blocks) => blocks.map((block) => (isEntry(block) ? turned(block) : block))),
+    ),
+  ],
+  ['it has taken none', to('want', withControl({ taken: 0 }))],
+  ['it has taken more than asked', to('want', withControl({ taken: 999_999 }))],
+  ['it has taken a text', to('want', withControl({ taken: 'x' }))],
+  [
+    'it has no other blocks',
+    to(
+      'blocks',
+      withBlocks(() => []),
+    ),
+  ],
+  [
+    'other blocks than asked',
+    to(
+      'blocks',
+      withBlocks((blocks) =>
+        blocks.map((_block, i) => {
+          const bytes = bytesOf(`b${i}`, 50)
+          return { cid: cidTextOf(bytes, 'raw'), bytes }
+        }),
+      ),
+    ),
+  ],
+  [
+    'a large artifact that nobody asked for',
+    to('blocks', withControl({ large: [[linkForm(cidTextOf(bytesOf('y', 9), 'raw')), 2 ** 40]] })),
+  ],
+  ['large artifacts of odd rows', to('blocks', withControl({ large: [['x']] }))],
+]
+
+describe('a hostile remote that gives', () => {
+  it.each(behaviours)('%s', async (_name, change) => {
+    const store = await copyOf(here)
+    const before = await digestOf(store.store)
+    const heads = (await store.run('heads')).out
+    const code = await syncFrom(store, full.store, change)
+    // some lies do no harm: all that is true came all the same
+    const isHarmless = code.startsWith('pulled')
+    const wanted = isHarmless ? (await full.run('heads')).out : heads
+    expect(isHarmless || told.test(code), code).toBe(true)
+    expect((await store.run('heads')).out).toBe(wanted)
+    const ran = await store.run('verify', '--all')
+    expect([0, 1], ran.out).toContain(ran.exit)
+    if (!isHarmless && code !== 'told') expect(await digestOf(store.store)).toBe(before)
+    await ok(store.run('sync', full.store))
+    expect((await store.run('heads')).out).toBe((await full.run('heads')).out)
+  })
+
+  it('an entry that names another stream’s block by its hash, or a list that is none', async () => {
+    const { out } = await ok(full.run('log', stream, '--json'))
+    const { entries } = JSON.parse(out) as { entries: { body: CidText }[] }
+    const secret = entries[0]!.body
+    const remote = await copyOf(full)
+    const document = envelopeOf({ workspace: 'csag:x', revision: 'T1', author: agents.a })
+    const { cid } = await forge(remote, agents.a, document, { artifacts: secret })
+    const isOther = ({ cid: one }: Block): boolean => one !== secret
+    const changes: readonly Change[] = [
+      (answered) => withBlocks((blocks) => blocks.filter(isOther))(answered),
+      (answered) => answered,
+    ]
+    for (const change of changes) {
+      const store = await copyOf(full)
+      expect(await syncFrom(store, remote.store, change)).toBe('told')
+      expect((await store.run('get', cid)).exit).toBe(2)
+      expect((await store.run('verify', '--all')).exit).toBe(0)
+    }
+  })
+})
+
+/** Pulls from a remote that changes its answers; returns the error's code, or that it was told entry by entry. */
+async function syncFrom(store: TestStore, remote: string, change: Change): Promise<string> {
+  const context = { folder: store.store, keysFolder: store.keys, waitMs: 20_000 }
+  const quarantine = await Quarantine.open(store.store, 'hostile')
+  try {
+    const options = { pull: true, push: false, dryRun: false, nowMs: 1 }
+    const wire = new HostileTransport(remote, change)
+    const { report } = await syncSession(withOwnOf(context), wire, quarantine, noMarks, options)
+    return report.pulled === 0 ? 'told' : `pulled ${report.pulled}`
+  } catch (error) {
+    if (error instanceof HstoreError) return error.code
+    throw error
+  } finally {
+    quarantine.close()
+  }
+}
