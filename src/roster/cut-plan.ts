@@ -169,13 +169,17 @@ function behind(
   return found
 }
 
-/** Returns what a cut does to what the store holds of its key. */
-export async function tellCut(context: Context, cut: Cut): Promise<CutPlan> {
+/**
+ * Returns what a cut does to what the store holds of its key.
+ *
+ * @param isWhole - It was made at the head, with nothing left out: rows tell then, and no chain is walked.
+ */
+export async function tellCut(context: Context, cut: Cut, isWhole = false): Promise<CutPlan> {
   const ground = groundIn(context.db, context.marks)
   const cover = new Cover(ground, cut)
   const streams: CutStream[] = []
   for (const stream of await streamsOfKey(context, cut.key)) {
-    streams.push(await tellStream(context, cover, cut, stream))
+    streams.push(await tellStream(context, isWhole ? undefined : cover, cut, stream))
   }
   const { key, pins, readmitted } = cut
   const settles = context.trust
@@ -196,11 +200,11 @@ export async function tellCut(context: Context, cut: Cut): Promise<CutPlan> {
 /** Rows say which entries the key has; what of them is covered, blocks say. */
 async function tellStream(
   { db }: Context,
-  cover: Cover,
+  cover: Cover | undefined,
   { key, readmitted }: Cut,
   stream: string,
 ): Promise<CutStream> {
-  const behind = cover.allIn(stream)
+  const behind = cover?.allIn(stream)
   const single = new Set(readmitted)
   let last: CutStream['last'] = null
   let covered = 0
@@ -210,7 +214,7 @@ async function tellStream(
     for (const { key: row, values } of rows) {
       const { cid, seq } = parseEntryKey(row)
       if (!values.includes(key)) continue
-      if (behind.has(cid) || single.has(cid)) {
+      if (behind === undefined || behind.has(cid) || single.has(cid)) {
         covered += 1
         last = { cid, seq }
       } else {

@@ -91,7 +91,8 @@ class Planning {
     const cut = await planSettling(this.#context, did, place)
     const block = cutBlock(cut)
     this.blocks.push(block)
-    this.cuts.push(await tellCut(this.#context, cut))
+    const isWhole = place.at === 'head' && place.except.length === 0
+    this.cuts.push(await tellCut(this.#context, cut, isWhole))
     this.next = withClosed(this.next, did, block.cid, which)
   }
 

@@ -72,6 +72,7 @@ async function main() {
     console.log(`  ${short(ratio)} times (at most ${atMost.ratio})`)
     const large = path.join(folder, 'large')
     await makeStore(large, 1, Number(values.large))
+    run('settle', large) // what was put is on its way through the database for a while
     const alias = run('alias', large)
     const cut = run('revoke', large)
     console.log(`a new roster over ${values.large} entries: ${short(alias.seconds)} s`)
