@@ -6,16 +6,24 @@ import { HstoreError } from './kernel/errors.ts'
 import { makeFolder } from './kernel/files.ts'
 import { forgetTemporary, noteTemporary } from './kernel/temporaries.ts'
 
-/** Writes a file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync. */
+/**
+ * Writes a file so that a crash leaves the old one or the new one: temporary name, sync, rename, folder sync.
+ *
+ * @param assertStill - Called directly before the rename; what it throws leaves the old file.
+ */
 export async function writeDurably(
   file: string,
   data: string | Uint8Array,
   mode: number,
+  assertStill?: () => Promise<void>,
 ): Promise<void> {
   await makeFolder(path.dirname(file), 0o700).catch((error: unknown) => {
     throw unwritable(file, error)
   })
-  await placeFile(file, data, mode, rename)
+  await placeFile(file, data, mode, async (temporary) => {
+    await assertStill?.()
+    await rename(temporary, file)
+  })
 }
 
 /**

@@ -47,6 +47,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_REF_AMBIGUOUS: exits.usage,
   HSTORE_REF_NOT_FOUND: exits.usage,
   HSTORE_RELAY_BEHIND: exits.conflict,
+  HSTORE_RELAY_BUSY: exits.unavailable,
   HSTORE_RELAY_CHANGED: exits.conflict,
   HSTORE_RELAY_INVALID: exits.no,
   HSTORE_REMOTE_DENIED: exits.trust,

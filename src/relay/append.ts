@@ -1,4 +1,3 @@
-import { realpath, stat } from 'node:fs/promises'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
 import { appendTurn, claimPen } from '../contracts/turns/append.ts'
@@ -6,20 +5,19 @@ import type { TurnDraft } from '../contracts/turns/draft.ts'
 import { refused, withoutFinalLineFeeds } from '../contracts/turns/draft.ts'
 import { getLock } from '../contracts/turns/lock.ts'
 import { readRelay } from '../contracts/turns/markdown.ts'
-import { readTurn, valueOf } from '../contracts/turns/turn.ts'
 import type { RelayFile } from '../contracts/turns/validate.ts'
-import { writeDurably } from '../durable-file.ts'
 import { HandoffError } from '../errors.ts'
-import { equalBytes } from '../kernel/bytes.ts'
-import { readBounded } from '../kernel/files.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
+import { findDone } from './done-turn.ts'
 import { filesOf } from './export.ts'
 import type { RelayFiles } from './files.ts'
-import { importRelay } from './import.ts'
+import { importOver } from './import.ts'
 import { planImport } from './plan-import.ts'
 import type { RelayState } from './state.ts'
 import { aheadOf, assertJoined, assertSound, readState } from './state.ts'
+import { writeInto } from './write-into.ts'
 import type { Author } from './write.ts'
+import { writeNote } from './write.ts'
 
 /** The relay's file that a turn is written into too, and what it holds. */
 export interface AppendInto {
@@ -50,13 +48,14 @@ export interface AppendReport {
 /**
  * Appends a turn by the author to a relay: to the store, as the entry of a new head, then to the relay's file. A relay
  * without a file is written on as the store has it, the pen taken where M8Shift's `claim` would give it. Should the file
- * not be written after the entry was, the same call again writes it.
+ * not be written after the entry was, the same call again writes it, whatever else changed in the file; until then the
+ * store knows that the file lacks the turn.
  *
  * @param draft - Its `agent` may be empty or the author's id: the one name of the author that the relay lists is meant.
  * @param parents - The heads that the turn is to join, where the relay has several.
  * @throws {HandoffError} `HSTORE_AUTHOR_MISMATCH` when the turn's agent is no name of the author, or the relay lists none;
- * `HSTORE_TURN_REFUSED`, `HSTORE_RELAY_INVALID` as M8Shift's `append` refuses; `HSTORE_INPUT_CHANGED` when the file changed
- * meanwhile; what `importRelay` and `exportRelay` throw.
+ * `HSTORE_TURN_REFUSED`, `HSTORE_RELAY_INVALID` as M8Shift's `append` refuses; what `writeInto` throws when the file is not
+ * written; what `importRelay` and `exportRelay` throw.
  */
 export async function appendToRelay(
   context: Context,
@@ -70,11 +69,17 @@ export async function appendToRelay(
   const state = await readState(context, relay)
   assertSound(state.chain)
   assertJoined(relay, state, parents)
-  const { files, number, text, draft } = planTurn(context, relay, state, given, author, into)
+  const planned = planTurn(context, relay, state, given, author, into)
+  const { files, number, text, draft, isWritten } = planned
   assertRead(files.living.bytes, text)
-  const ahead = into === undefined ? 1 + aheadOf(state) : 0
-  const report = await importRelay(context, relay, files, author, { parents, ahead })
-  if (into !== undefined) await writeInto(into, files.living.bytes)
+  // a file that is not written yet is known to lack the turn, whatever ends this call
+  const ahead = into === undefined ? 1 + aheadOf(state) : isWritten ? 0 : 1
+  const { report, note } = await importOver(context, relay, files, state, author, ahead)
+  if (into !== undefined && !isWritten) {
+    await writeInto(into.path, into.files.living.bytes, files.living.bytes)
+    const written = { ...note, ahead: 0, version: note.version + 1 }
+    await writeNote(context, report.stream, written, author)
+  }
   return {
     relay,
     stream: report.stream,
@@ -95,6 +100,8 @@ interface PlannedTurn {
   readonly number: string
   readonly text: string
   readonly draft: TurnDraft
+  /** Whether the file has it already. */
+  readonly isWritten: boolean
 }
 
 function planTurn(
@@ -110,16 +117,16 @@ function planTurn(
     const draft = { ...given, agent: nameIn(context, living, given.agent, author) }
     const pen = claimPen(living.bytes, draft.agent, relay)
     const { bytes, ...turn } = appendTurn(pen, draft, relay)
-    return { ...turn, draft, files: { living: { ...living, bytes }, archive } }
+    return { ...turn, draft, files: { living: { ...living, bytes }, archive }, isWritten: false }
   }
   const { living, archive } = into.files
   // a file that was emptied has no LOCK block to ask, and turns that are missing
   if (living.bytes.length === 0) planImport(relay, into.files, state)
   const draft = { ...given, agent: nameIn(context, living, given.agent, author) }
-  const done = findDone(state, draft, into)
+  const done = findDone(state, draft, living)
   if (done === undefined) planImport(relay, into.files, state) // else the new turn would be blamed
   const { bytes, ...turn } = done ?? appendTurn(living.bytes, draft, living.name)
-  return { ...turn, draft, files: { living: { ...living, bytes }, archive } }
+  return { isWritten: false, ...turn, draft, files: { living: { ...living, bytes }, archive } }
 }
 
 function assertName({ trust }: Context, { agent }: TurnDraft, author: Author): void {
@@ -145,31 +152,6 @@ function nameIn(context: Context, living: RelayFile, given: string, author: Auth
   const holding = names.find((name) => state.endsWith(`_${name.toUpperCase()}`))
   if (others.length === 0 || holding !== undefined) return holding ?? only
   throw refused(`${author.agent} is ${bounded(names.join(', '))} here: say which`)
-}
-
-/** Returns what an earlier call with the same draft put into the store and not into the file. */
-function findDone(
-  state: RelayState,
-  draft: TurnDraft,
-  { files: { living } }: AppendInto,
-): ReturnType<typeof appendTurn> | undefined {
-  const last = state.chain.at(-1)
-  const at = last && valueOf(readTurn(last.turn), 'at')
-  if (state.note === undefined || at === undefined || last?.entry.witness !== false)
-    return undefined
-  const { chain, note, places } = state
-  const held = filesOf(
-    note,
-    places.map((place) => chain[place]!),
-  ).living
-  if (equalBytes(held, living.bytes)) return undefined
-  try {
-    const again = appendTurn(living.bytes, { ...draft, at }, living.name)
-    return equalBytes(again.bytes, held) ? again : undefined
-  } catch (error) {
-    if (error instanceof HandoffError) return undefined // told where it is appended in earnest
-    throw error
-  }
 }
 
 /** Returns a relay's files as the store has them, with turns that no file has had at the end. */
@@ -203,18 +185,4 @@ function assertRead(bytes: Uint8Array, text: string): void {
   throw refused(
     'an earlier BEGIN without END, of the same number and agent, would swallow the turn',
   )
-}
-
-async function writeInto({ path, files }: AppendInto, bytes: Uint8Array): Promise<void> {
-  const file = await realpath(path)
-  const { mode, size } = await stat(file)
-  const now = await readBounded(file, size)
-  if (!equalBytes(now, files.living.bytes)) {
-    throw new HandoffError(
-      'HSTORE_INPUT_CHANGED',
-      `${path} changed while the turn was appended: the turn is in the store, the file was left as it is`,
-      { details: { path } },
-    )
-  }
-  await writeDurably(file, bytes, mode & 0o777)
 }

@@ -38,8 +38,7 @@ export function changedError(
   const [first] = changes
   const others = breaches.length - 1
   const more = others === 0 ? '' : ` (and ${others} more ${others === 1 ? 'change' : 'changes'})`
-  const advice = adviceOn(breaches, chain)
-  const message = `${bounded(first!.path)}: ${told(first!)} was ${first!.change} since the import before${more}: nothing was imported; ${advice}`
+  const message = `${bounded(first!.path)}: ${told(first!)} was ${first!.change} since the import before${more}: nothing was imported; hstore turn export --relay gives back what was`
   return new HandoffError('HSTORE_RELAY_CHANGED', message, {
     details: { relay, ...first!, ...shown(changes, breaches.length) },
   })
@@ -62,13 +61,22 @@ export function behindError(
     instead.length === 0
       ? ''
       : `, and has ${turnText(instead[0]!)} instead${instead.length > 1 ? ` and ${instead.length - 1} more` : ''}`
-  const way = isForked
-    ? 'put into the file what is shown'
-    : 'hstore turn export --relay NAME --out FILE gives the relay with all of them'
-  const message = `${bounded(living.name)}: lacks ${told(changes[0]!)}${more}, written into the store and not yet into the file${extra}: nothing was imported; ${way}`
+  const message = `${bounded(living.name)}: lacks ${told(changes[0]!)}${more}, written into the store and not yet into the file${extra}: nothing was imported; ${wayOn(instead, lacking.length, isForked)}`
   return new HandoffError('HSTORE_RELAY_BEHIND', message, {
     details: { relay, ...changes[0]!, ...shown(changes, lacking.length) },
   })
+}
+
+/** A way that loses nothing: an export has not what stands in the place of what it has. */
+function wayOn([first]: readonly Turn[], count: number, isForked: boolean): string {
+  if (isForked) return 'put into the file what is shown'
+  const exported = 'hstore turn export --relay NAME --out FILE'
+  if (first !== undefined) {
+    const them = count === 1 ? 'its block' : 'their blocks'
+    return `${exported} gives a relay to copy ${them} from, into this file and before ${turnText(first)}, which must stay`
+  }
+  const same = count === 1 ? 'the same hstore turn append with --file writes it, or ' : ''
+  return `${same}${exported} gives the relay of the last import with all of them`
 }
 
 function changeOf(
@@ -103,12 +111,4 @@ function told({ number, agent, cid }: Pick<Change, 'agent' | 'cid' | 'number'>):
 
 function turnText({ number, agent }: Turn): string {
   return told({ number, agent })
-}
-
-/** What `hstore turn append` leaves when it is killed before it writes the file looks like a last turn that was removed. */
-function adviceOn([only, ...others]: readonly Breach[], chain: readonly ChainedTurn[]): string {
-  const last = others.length === 0 && only?.place === chain.length - 1 ? chain.at(-1) : undefined
-  return only?.what === 'removed' && last?.entry.witness === false
-    ? 'if an hstore turn append was cut short, give the same command again'
-    : 'hstore turn export --relay gives back what was'
 }

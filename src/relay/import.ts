@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { CidText } from '../../store/cid-text.ts'
-import { encodeFormText } from '../../store/canonical.ts'
 import type { Context } from '../context.ts'
 import type { RelayNote } from '../contracts/turns/relay-body.ts'
 import { relayForm } from '../contracts/turns/relay-body.ts'
@@ -38,12 +38,10 @@ export interface ImportReport extends FileReport {
   readonly new: boolean
 }
 
-/** How an import is asked. */
-export interface ImportOptions {
-  /** The heads that the next turn is to join, where the relay has several. */
-  readonly parents?: readonly string[] | undefined
-  /** How many of the last turns are written into the store alone. */
-  readonly ahead?: number
+/** An import, and the note that says what the files are. */
+export interface Imported {
+  readonly report: ImportReport
+  readonly note: RelayNote
 }
 
 /**
@@ -52,6 +50,7 @@ export interface ImportOptions {
  * own. All or nothing; the same files again add nothing.
  *
  * @param relay - What the relay is called in the store.
+ * @param parents - The heads that the next turn is to join, where the relay has several.
  * @throws {HandoffError} `HSTORE_RELAY_CHANGED` when a closed turn is not what it was at the import before;
  * `HSTORE_RELAY_BEHIND` when turns are missing that no file has had; `HSTORE_USAGE` when the archive of that import is not
  * given; what `readState`, `assertJoined` and `writeRelay` throw.
@@ -61,31 +60,61 @@ export async function importRelay(
   relay: string,
   files: RelayFiles,
   author: Author,
-  options: ImportOptions = {},
+  parents?: readonly string[],
 ): Promise<ImportReport> {
   const state = await readState(context, relay)
   assertSound(state.chain)
-  assertJoined(relay, state, options.parents)
-  const { added, note: planned, report, whereLoose } = planImport(relay, files, state)
+  assertJoined(relay, state, parents)
+  return (await importOver(context, relay, files, state, author)).report
+}
+
+/**
+ * Does what `importRelay` does over a state that was read.
+ *
+ * @param ahead - How many of the last turns no file is known to have had.
+ */
+export async function importOver(
+  context: Context,
+  relay: string,
+  files: RelayFiles,
+  state: RelayState,
+  author: Author,
+  ahead = 0,
+): Promise<Imported> {
+  const plan = planImport(relay, files, state)
+  const { added, report } = plan
   if (state.isForked && added.length === 0) throw nothingJoins(relay, state)
   const { stream, chain, heads, note: known } = state
   const claimed = chain.filter((one) => isClaimable(context, author, one))
-  const note = { ...planned, ahead: options.ahead ?? 0, head: headOf(chain.at(-1), known) }
+  const note = { ...plan.note, ahead, head: headOf(chain.at(-1), known) }
   const isKnown = known !== undefined && added.length === 0 && isSameNote(known, note)
-  if (isKnown && claimed.length === 0) return nothingNew(report, known.cid, chain.at(-1))
+  if (isKnown && claimed.length === 0) {
+    return { report: nothingNew(report, known.cid, chain.at(-1)), note: known }
+  }
   const change = {
     stream,
     claims: claimed.map(({ entry }) => entry),
     after: heads,
     turns: added,
     note: isKnown ? undefined : note,
-    whereLoose,
+    whereLoose: plan.whereLoose,
   }
   const made = await writeRelay(context, change, author)
+  const stated = isKnown ? known : { ...note, head: made.turns.at(-1)?.cid ?? note.head }
+  return { report: reportOn(report, made, known, claimed, chain.at(-1)), note: stated }
+}
+
+function reportOn(
+  report: FileReport,
+  made: WrittenRelay,
+  known: StatedNote | undefined,
+  claimed: readonly ChainedTurn[],
+  last: ChainedTurn | undefined,
+): ImportReport {
   return {
     ...report,
     cid: (made.note ?? known)!.cid,
-    head: madeHead(made, claimed, chain.at(-1)),
+    head: madeHead(made, claimed, last),
     witnessed: made.turns.filter(({ witness }) => witness).length,
     ...told(made, claimed),
     new: true,
@@ -129,8 +158,9 @@ function headOf(last: ChainedTurn | undefined, known: StatedNote | undefined): C
 }
 
 function isSameNote(a: RelayNote, b: RelayNote): boolean {
-  const text = (note: RelayNote): string => encodeFormText(relayForm({ ...note, version: 1 }))
-  return text(a) === text(b)
+  // not as text: what is too large for a block is told where it would be written
+  const form = (note: RelayNote): unknown => relayForm({ ...note, version: 1 })
+  return isDeepStrictEqual(form(a), form(b))
 }
 
 function nothingJoins(relay: string, { heads }: RelayState): HandoffError {

@@ -7,6 +7,7 @@ import { findOddities } from '../contracts/turns/oddities.ts'
 import type { Placement, TurnsNow } from '../contracts/turns/placement.ts'
 import type { RelayNote } from '../contracts/turns/relay-body.ts'
 import { partsOfRelay } from '../contracts/turns/relay-parts.ts'
+import { withLineFeeds } from '../contracts/turns/text.ts'
 import type { Turn } from '../contracts/turns/turn.ts'
 import { HandoffError } from '../errors.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
@@ -55,7 +56,7 @@ export function planImport(relay: string, files: RelayFiles, state: RelayState):
   const before = placementOf(state, now)
   if (archive === undefined && before.archive.length > 0) throw archiveNeeded(relay)
   const aligned = getAligned(relay, files, state, before, now)
-  const { added, archived, folded, respaced } = aligned
+  const { added, archived, folded, older, respaced } = aligned
   const chain = [...before.chain, ...added]
   const textOf = (place: number): string => chain[place]!.text
   const isArchived = archive !== undefined && archive.segments.length > 0
@@ -76,7 +77,13 @@ export function planImport(relay: string, files: RelayFiles, state: RelayState):
     added: named(added, files, archive?.turns ?? [], living.turns),
     note,
     whereLoose: () => whereLoose(files, living, archive),
-    report: { relay, stream: state.stream, ...counts, findings, warnings },
+    report: {
+      relay,
+      stream: state.stream,
+      ...counts,
+      findings,
+      warnings: [...warnings, ...olderTold(older, files)],
+    },
   }
 }
 
@@ -141,7 +148,15 @@ function placementOf(state: RelayState, now: TurnsNow): Placement {
     living: isForked ? inFileOrder(chain, archive, living, now.living) : living,
     hadArchive: note?.archive !== undefined,
     ahead: aheadOf(state),
+    loose: looseOf(note),
   }
+}
+
+function looseOf(note: RelayNote | undefined): string[] {
+  return [...(note?.archive ?? []), ...(note?.living ?? [])].flatMap((part) => {
+    const text = typeof part === 'string' ? part : 'between' in part ? part.between : ''
+    return text === '' ? [] : [withLineFeeds(text)]
+  })
 }
 
 function whereLoose(files: RelayFiles, living: Relay, archive: Relay | undefined): string {
@@ -202,6 +217,15 @@ function readLock(
     if (!(error instanceof HandoffError)) throw error
     return { roster: undefined, warnings: [`M8Shift refuses the relay: ${error.message}`] }
   }
+}
+
+/** What an archive says of the time before the relay was known is held to from now on, and no one has read it. */
+function olderTold(count: number, { archive }: RelayFiles): string[] {
+  if (count === 0) return []
+  const turns = count === 1 ? '1 turn' : `${count} turns`
+  return [
+    `${archive!.name} begins with ${turns} that the store had not seen: nothing but their numbers says that they are older; read them`,
+  ]
 }
 
 function empty(name: string): HandoffError {

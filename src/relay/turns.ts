@@ -45,7 +45,7 @@ export class Turns {
     const given = copyOf(files)
     return this.#inTurn(async () => {
       const { context, ...author } = await this.#find()
-      return importRelay(context, relay, given, author, { parents })
+      return importRelay(context, relay, given, author, parents)
     })
   }
 

@@ -85,6 +85,17 @@ export async function writeRelay(
   return { claims: claimed, turns: made, note: noted }
 }
 
+/** Writes a note alone: nothing is new but what is known of the files. */
+export async function writeNote(
+  context: Context,
+  stream: string,
+  note: RelayNote,
+  author: Author,
+): Promise<void> {
+  const nothing = { claims: [], after: [], turns: [] }
+  await writeRelay(context, { stream, ...nothing, note, whereLoose: () => stream }, author)
+}
+
 function addNote(batch: Batch, note: RelayNote, whereLoose: () => string): VerifiedEntry {
   const body = blockOf(relayForm(note), () => `${whereLoose()}: what stands in no turn`)
   const refs = note.head === undefined ? [] : [note.head]

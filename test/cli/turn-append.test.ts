@@ -1,4 +1,4 @@
-import { chmod, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { readRelay } from '../../src/contracts/turns/markdown.ts'
 import { readTurn } from '../../src/contracts/turns/turn.ts'
@@ -110,19 +110,28 @@ describe('hstore turn append', () => {
     expect(report).toMatchObject({ number: '3', imported: 3, new: true })
   })
 
-  it('ends what a kill between entry and file left', async () => {
+  it('waits for M8Shift’s own lock, no longer than M8Shift does, and ends the job when told again', async () => {
     const store = await makeStore()
     const before = await read(store)
-    const first = await ok(inFile(store, 'alpha', '--to', 'beta', '--ask', 'go'))
-    const after = await read(store)
-    await writeFile(fileOf(store), before)
+    const lock = `${store.root}/.m8shift.lock`
+    await writeFile(lock, '1:1')
+    const held = await inFile(store, 'alpha', '--to', 'beta', '--ask', 'go')
+    expect([held.exit, held.out, await read(store)]).toEqual([8, '', before])
+    expect(held.err).toMatch(/^hstore: \S+m8shift\.lock is held .*give the same command again\n$/)
+    expect(await readFile(lock, 'utf8')).toBe('1:1')
+    await rm(lock)
+    const lacks = await store.run('turn', 'import', 'M8SHIFT.md', '--relay', 'demo')
+    expect([lacks.exit, lacks.err]).toEqual([6, expect.stringContaining('lacks turn 1 of alpha')])
+    expect(lacks.err).not.toContain('removed')
     const other = await inFile(store, 'alpha', '--to', 'beta', '--ask', 'stop')
     expect([other.exit, await read(store)]).toEqual([6, before])
-    expect(other.err).toContain('was cut short, give the same command again')
     const again = await ok(inFile(store, 'alpha', '--to', 'beta', '--ask', 'go'))
-    expect([again.out, await read(store)]).toEqual([first.out, after])
     expect(again.err).toContain('was in the store already')
-  })
+    expect(await read(store)).toContain('- ask:     go\n')
+    const known = await ok(store.run('turn', 'import', 'M8SHIFT.md', '--relay', 'demo'))
+    expect(known.err).toContain('nothing new')
+    expect((await readdir(store.root)).filter((name) => name.startsWith('.m8shift'))).toEqual([])
+  }, 60_000)
 
   it('is in the store and the file after kills and the same command again', async () => {
     const store = await makeStore()

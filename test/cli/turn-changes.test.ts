@@ -205,6 +205,39 @@ describe('an archive that is given for the first time later', () => {
     expect(told(changed)[0]).toBe('1 inserted')
     expect(changed.changes.every(({ change }) => change === 'inserted')).toBe(true)
   })
+
+  it('is told, for what no one has read', async () => {
+    const store = await first()
+    await write(store, files.relay, files.archive)
+    const { err } = await ok(importing(store))
+    expect(err).toContain('warning: M8SHIFT.archive.md begins with 6 turns')
+    expect((await ok(importing(store))).err).not.toContain('warning: M8SHIFT.archive.md')
+  })
+
+  it('adds nothing to a relay that begins with turn 1', async () => {
+    const store = await makeStore(relayOf(2))
+    await ok(importing(store))
+    const ninth = /<!-- M8SHIFT:TURN 1 alpha[^]*1 alpha END -->\n/
+      .exec(relayOf(2))![0]
+      .replaceAll('TURN 1 ', 'TURN 9 ')
+    await write(store, relayOf(2), ninth)
+    expect(told(await changedBy(store))).toEqual(['9 inserted'])
+  })
+
+  it('takes no turn 0, which M8Shift leaves in the relay', async () => {
+    const store = await makeStore(relayOf(2))
+    await ok(importing(store))
+    const drained = archiveRun(relayOf(2), '', 0)
+    const zero = relayOf(2).match(/<!-- M8SHIFT:TURN 0[^]*0 system END -->\n/)![0]
+    await write(store, drained.relay, drained.archive + zero.replaceAll('0 system', '0 alpha'))
+    expect(told(await changedBy(store))).toEqual(['0 inserted'])
+    await write(store, drained.relay, drained.archive)
+    await ok(importing(store))
+    const late = await makeStore(archiveRun(relayOf(4), '', 2).relay)
+    await ok(importing(late))
+    await write(late, archiveRun(relayOf(4), '', 2).relay, zero.replaceAll('0 system', '0 alpha'))
+    expect(told(await changedBy(late))).toContain('0 inserted')
+  })
 })
 
 describe('a turn that was appended without the file', () => {
@@ -237,8 +270,78 @@ describe('a turn that was appended without the file', () => {
     await write(store, appended(withPen, draftBy('beta')))
     const ran = await importing(store)
     expect([ran.exit, ran.err]).toEqual([6, expect.stringContaining('has turn 3 of beta instead')])
+    // the way that is named loses neither
+    expect(ran.err).toContain('before turn 3 of beta, which must stay')
+    await ok(exporting(store, '--out', 'new.md'))
+    const [block] = /<!-- M8SHIFT:TURN 3 alpha[^]*3 alpha END -->\n\n?/.exec(
+      await readFile(`${store.root}/new.md`, 'utf8'),
+    )!
+    const now = await readFile(fileOf(store), 'utf8')
+    const other = '<!-- M8SHIFT:TURN 3 beta BEGIN'
+    await write(
+      store,
+      now.replace(other, () => `${block}\n${other}`),
+    )
+    expect(json(await ok(importing(store, '--json')))).toMatchObject({ added: 1, turns: 5 })
+    const { out } = await ok(store.run('turn', 'log', '--relay', 'demo'))
+    expect([out.includes(' 3 alpha '), out.includes(' 3 beta ')]).toEqual([true, true])
+  })
+
+  it('is told beside what was changed', async () => {
+    const store = await makeStore(withPen)
+    await ok(importing(store))
+    await ok(appending(store, '--ask', 'alone'))
     await write(store, withPen.replace('step 1', 'stop 1'))
     expect(told(await changedBy(store))).toContain('2 rewritten')
+  })
+})
+
+describe('a turn that was begun, and got its END by hand later', () => {
+  const whole = relayOf(5)
+  const end = '<!-- M8SHIFT:TURN 3 alpha END -->\n'
+  const lacking = whole.replace(end, '')
+
+  const begun = async (text: string): Promise<TestStore> => {
+    const store = await makeStore(text)
+    expect((await ok(importing(store))).err).toContain('HS4302')
+    return store
+  }
+
+  it('is new, in its place, and held to from then on', async () => {
+    const store = await begun(lacking)
+    await write(store, whole)
+    expect(json(await ok(importing(store, '--json')))).toMatchObject({ added: 1, turns: 6 })
+    expect((await exporting(store)).out).toBe(whole)
+    const { turns } = json<{ turns: { number: string }[] }>(
+      await ok(store.run('turn', 'log', '--relay', 'demo', '--json')),
+    )
+    expect(turns.map(({ number }) => number).join()).toBe('5,4,3,2,1,0')
+    expect((await store.run('resume', 'm8:demo')).out).toContain('head:    turn 5 of alpha')
+    expect((await ok(importing(store))).err).toContain('nothing new')
+    await write(store, whole.replace('step 2', 'stop 2'))
+    expect(told(await changedBy(store))).toEqual(['3 rewritten'])
+    await write(store, lacking)
+    expect(told(await changedBy(store))).toEqual(['3 removed'])
+  })
+
+  it('is new with others, and after a run of archive', async () => {
+    const store = await begun(lacking)
+    const more = archiveRun(appended(whole, draftBy('beta')), '', 2)
+    await write(store, more.relay, more.archive)
+    expect(json(await ok(importing(store, '--json')))).toMatchObject({ added: 2, archived: 3 })
+    expect((await exporting(store)).out).toBe(more.relay)
+    expect((await ok(importing(store))).err).toContain('nothing new')
+  })
+
+  it.each([
+    ['it says something else', whole.replace('step 2', 'stop 2'), '3 inserted'],
+    ['another was changed beside it', whole.replace('step 3', 'stop 3'), '4 rewritten'],
+    ['another number closes it', lacking.replace(/^.*TURN 3 alpha BEGIN.*\n/m, ''), undefined],
+  ])('is no excuse where %s', async (_, text, change) => {
+    const store = await begun(lacking)
+    await write(store, text)
+    if (change === undefined) await ok(importing(store))
+    else expect(told(await changedBy(store))).toContain(change)
   })
 })
 

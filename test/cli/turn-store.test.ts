@@ -1,4 +1,4 @@
-import { cp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { cp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Ran } from '../support/cli.ts'
@@ -134,6 +134,14 @@ describe('hstore turn import', () => {
       /M8SHIFT.md line \d+: what stands in no turn is more than the 2 MiB/,
     )
     expect((await exporting(store)).exit).toBe(2)
+    await cp(`${example}/M8SHIFT.md`, `${store.root}/M8SHIFT.md`)
+    await ok(importing(store))
+    await edit(store, (text) => text + 'x'.repeat(2 * 1024 * 1024))
+    const loose = JSON.parse((await importing(store, '--json')).err) as object
+    expect(loose).toMatchObject({
+      code: 'HSTORE_INPUT_TOO_LARGE',
+      message: expect.stringMatching(/M8SHIFT.md line \d+: what stands in no turn/) as string,
+    })
   })
 
   it.each([
@@ -187,11 +195,18 @@ describe('hstore turn export', () => {
     expect(await readFile(`${store.root}/b.md`)).toEqual(
       await readFile(`${example}/M8SHIFT.archive.md`),
     )
-    const again = await exporting(store, '--out', 'a.md')
+    // what a call that was killed between the two has written is done
+    await rm(`${store.root}/a.md`)
+    await writeFile(`${store.root}/a.md.4194303.abc.tmp`, 'half')
+    await ok(exporting(store, '--out', 'a.md', '--archive', 'b.md'))
+    await ok(exporting(store, '--out', 'a.md', '--archive', 'b.md'))
+    expect(await readFile(`${store.root}/a.md`, 'utf8')).toBe(plain.out)
+    await writeFile(`${store.root}/a.md`, 'other')
+    const again = await exporting(store, '--out', 'a.md', '--archive', 'c.md')
     expect([again.exit, again.err]).toEqual([2, expect.stringContaining('is there already')])
     const nowhere = await exporting(store, '--out', 'none/a.md')
     expect(nowhere.exit).toBe(8)
-    expect((await readdir(store.root)).filter((name) => name.endsWith('.tmp'))).toEqual([])
+    expect((await readdir(store.root)).filter((name) => /tmp$|^c/.test(name))).toEqual([])
   })
 
   it.each([
@@ -225,6 +240,14 @@ describe('hstore turn log and validate --relay', () => {
       schema: 'hstore.turn-log/1',
       relay: 'demo',
     })
+  })
+
+  it('show a number of any length in a line', async () => {
+    const store = await makeStore()
+    await edit(store, (text) => text.replaceAll('TURN 5 beta', `TURN ${'5'.repeat(5000)} beta`))
+    await ok(importing(store))
+    const { out } = await ok(store.run('turn', 'log', '--relay', 'demo', '-n', '1'))
+    expect([out.length < 400, out]).toEqual([true, expect.stringContaining(' 555555')])
   })
 
   it.each([

@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { TurnDraft } from '../../contracts/turns/draft.ts'
 import { flagFields } from '../../contracts/turns/draft.ts'
 import { HandoffError } from '../../errors.ts'
+import { bounded } from '../../kernel/shown.ts'
 import { removeLeftovers } from '../../leftover-files.ts'
 import type { AppendReport } from '../../relay/append.ts'
 import { exits } from '../exit-codes.ts'
@@ -10,7 +11,7 @@ import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
 import { readRelayFiles, relayOf } from '../relay-files.ts'
-import { jsonLine, plain } from '../render.ts'
+import { jsonLine } from '../render.ts'
 import { openNamed } from '../settings.ts'
 import { tellDiff } from './turn-store.ts'
 
@@ -47,7 +48,7 @@ function tell(io: Io, report: AppendReport, isJson: boolean): void {
   if (imported > 0) io.err(`hstore: ${imported} turns of the file went in before it\n`)
   if (claimed > 0) io.err(`hstore: ${claimed} earlier turns are claimed as your own\n`)
   if (!report.new) io.err('hstore: the turn was in the store already: it is in the file now\n')
-  if (!isJson) io.err(`hstore: turn ${number} of ${plain(agent)} to ${plain(to)}\n`)
+  if (!isJson) io.err(`hstore: turn ${bounded(number)} of ${bounded(agent)} to ${bounded(to)}\n`)
 }
 
 async function draftOf(io: Io, agent: string, options: Options): Promise<TurnDraft> {

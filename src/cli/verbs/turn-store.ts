@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { removeLeftovers } from '../../leftover-files.ts'
 import { HandoffError } from '../../errors.ts'
+import { bounded } from '../../kernel/shown.ts'
 import type { ImportReport } from '../../relay/import.ts'
 import type { LoggedTurn } from '../../relay/log.ts'
 import { exits } from '../exit-codes.ts'
@@ -48,7 +49,7 @@ function turnLine({ cid, number, agent, to, ask, witness, problem }: LoggedTurn)
   const standing = problem === undefined ? '' : ` (not valid: ${problem})`
   const asked = ask === '' || ask === '—' ? '' : `: ${ask}`
   return plain(
-    `${cid} ${number} ${agent} -> ${to}${witness ? ' (witness)' : ''}${standing}${asked}`,
+    `${cid} ${bounded(number)} ${bounded(agent)} -> ${bounded(to)}${witness ? ' (witness)' : ''}${standing}${asked}`,
   )
 }
 
@@ -80,7 +81,7 @@ const shownClaims = 20
 
 function claimedPart({ claimed, claims }: ImportReport): string[] {
   if (claimed === 0) return []
-  const numbers = claims.slice(0, shownClaims).map(({ number }) => plain(number))
+  const numbers = claims.slice(0, shownClaims).map(({ number }) => bounded(number))
   const more = claimed > shownClaims ? ` and ${claimed - shownClaims} more` : ''
   return [`${claimed} claimed as your own (turn ${numbers.join(', ')}${more})`]
 }

@@ -21,9 +21,11 @@ export const validate: Verb = async (io, [target = ''], options) => {
   if (options['profile'] !== undefined && options['profile'] !== 'handoff') {
     throw new UsageError('--profile is handoff')
   }
+  const out = options['reportOut'] as string | undefined
+  if (out === '-')
+    throw new UsageError('--report-out names a file: --json writes the report to stdout')
   const bundle = options['bundle'] as string | undefined
   const { judgement, envelope, guarded } = await judge(io, target, bundle, options)
-  const out = options['reportOut'] as string | undefined
   if (out !== undefined) {
     await writeReport(path.resolve(io.cwd, out), judgement, envelope, await guarded())
   }

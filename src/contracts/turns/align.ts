@@ -1,5 +1,6 @@
 import type { Breach } from './breaches.ts'
 import { listBreaches } from './breaches.ts'
+import { setMendedAside } from './mended.ts'
 import type { Placement, TurnsNow } from './placement.ts'
 import { compareDecimals, decimalOf } from './text.ts'
 import type { Turn } from './turn.ts'
@@ -18,6 +19,8 @@ export interface Aligned {
   readonly respaced: number
   /** How many went from the relay to the archive. */
   readonly archived: number
+  /** How many new ones an archive that was not known begins with: nothing but their numbers says that they are older. */
+  readonly older: number
 }
 
 /** What was done to closed turns, against M8Shift's own rule; one or more. */
@@ -38,9 +41,19 @@ export interface Behind {
 /**
  * Returns where turns stand now, or what is wrong. Turns are known by what they say. Only new ones may come behind all
  * others, and M8Shift's `archive` may have moved the first of the relay behind those of the archive, but for turns with
- * the number `0`. An archive where none was known may begin with turns that are older than all others.
+ * the number `0`. An archive where none was known may begin with turns that are older than all others, and a turn that was
+ * begun may have got its END.
  */
 export function alignTurns(before: Placement, now: TurnsNow): Aligned | Behind | Broken {
+  const aligned = alignClosed(before, now)
+  if (aligned.kind === 'aligned') return aligned
+  const aside = setMendedAside(before, now)
+  const without = aside && alignClosed(before, aside.now)
+  if (without?.kind === 'aligned') return aside!.putBack(without)
+  return without?.kind === 'behind' ? without : aligned
+}
+
+function alignClosed(before: Placement, now: TurnsNow): Aligned | Behind | Broken {
   const wanted = wantedOf(before, now)
   const { chain } = before
   const atArchive = firstOther(chain, wanted.archive, now.archive.slice(wanted.older))
@@ -83,31 +96,34 @@ function wantedOf(before: Placement, now: TurnsNow): Wanted {
 }
 
 /**
- * Returns how many turns an archive that was not known begins with which came before all that is known. By their
- * numbers they have to: below the first of the relay, or of an earlier session where the relay begins with 1.
+ * Returns how many turns an archive that was not known begins with which came before all that is known. By their numbers
+ * they have to: each below the first of the relay, and no turn 0, which M8Shift never moves.
  */
 function olderTurns(chain: readonly Turn[], movable: readonly number[], now: TurnsNow): number {
   const first = movable[0]
   if (first === undefined) return 0
   const left = now.living.find(({ number }) => number !== '0')
   const isMoved = left === undefined || !isSame(chain[first]!, left)
-  const older = isMoved
+  const count = isMoved
     ? now.archive.findIndex((turn) => isSame(chain[first]!, turn))
     : now.archive.length
-  const last = now.archive[older - 1]
-  if (last === undefined) return 0
+  if (count <= 0) return 0
   const begin = decimalOf(chain[first]!.number)
-  return begin === '1' || compareDecimals(decimalOf(last.number), begin) < 0 ? older : 0
+  const isOlder = ({ number }: Turn): boolean =>
+    number !== '0' && compareDecimals(decimalOf(number), begin) < 0
+  return now.archive.slice(0, count).every(isOlder) ? count : 0
 }
 
 function findAligned(before: Placement, now: TurnsNow, wanted: Wanted): Aligned | Broken {
   const { chain } = before
   const older = now.archive.slice(0, wanted.older)
-  // the archive may go on with new turns only when all that could be moved was
+  // the archive may go on with new turns only when all that could be moved was, and M8Shift never moves a turn 0
   const late = now.archive.slice(wanted.older + wanted.archive.length)
-  if (late.length > 0 && !wanted.isDrained) {
+  const isKnown = chain.length > 0
+  const strange = wanted.isDrained ? late.filter(({ number }) => isKnown && number === '0') : late
+  if (strange.length > 0) {
     const what = 'inserted' as const
-    const breaches = late.map((turn): Breach => ({ what, file: 'archive', now: turn }))
+    const breaches = strange.map((turn): Breach => ({ what, file: 'archive', now: turn }))
     return { kind: 'broken', breaches }
   }
   const added = [...older, ...late, ...now.living.slice(wanted.living.length)]
@@ -131,6 +147,7 @@ function findAligned(before: Placement, now: TurnsNow, wanted: Wanted): Aligned 
     folded: spacings.filter((isFolded) => isFolded).length,
     respaced: spacings.filter((isFolded) => !isFolded).length,
     archived: wanted.moved,
+    older: wanted.older,
   }
 }
 

@@ -45,11 +45,25 @@ export function appendTurn(relayBytes: Uint8Array, draft: TurnDraft, name: strin
   const lock = getLock(relay, name)
   assertTurnOf(lock, draft)
   const number = String(BigInt(lock.turn) + 1n)
-  const header = headerOf(withMemory(lock, draft))
-  const text = formatTurn(number, draft.agent, header, bodyOf(draft))
+  const text = textOf(lock, draft, number)
   const before = replaceLock(relay.text, handedOn(lock, draft, number))
   const whole = `${withoutFinalLineFeeds(before)}\n\n${text}\n`
   return { bytes: new TextEncoder().encode(whole), number, text }
+}
+
+/**
+ * Returns the text of the turn that a relay's last number is of, were it written as this draft.
+ *
+ * @param name - The file, for messages.
+ * @throws {HandoffError} what `appendTurn` throws.
+ */
+export function lastTurnText(relayBytes: Uint8Array, draft: TurnDraft, name: string): string {
+  const lock = getLock(readRelay(relayBytes), name)
+  return textOf(lock, draft, lock.turn)
+}
+
+function textOf(lock: Lock, draft: TurnDraft, number: string): string {
+  return formatTurn(number, draft.agent, headerOf(withMemory(lock, draft)), bodyOf(draft))
 }
 
 /**

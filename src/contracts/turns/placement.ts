@@ -10,6 +10,8 @@ export interface Placement {
   readonly hadArchive: boolean
   /** How many of the last in `living` no file has had: they were written into the store alone. */
   readonly ahead: number
+  /** What stood in no turn of either file, CRLF and CR as LF: a turn that was begun there may have got its END since. */
+  readonly loose: readonly string[]
 }
 
 /** The closed turns of a relay and its archive as they are now. */
