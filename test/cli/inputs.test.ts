@@ -76,6 +76,13 @@ describe('hstore validate of what is neither file nor REF', () => {
   })
 })
 
+describe('hstore validate --report-out -', () => {
+  it('is refused, since it names no file', async () => {
+    const ran = await store.run('validate', file('r0001.json'), '--report-out', '-')
+    expect([ran.exit, ran.out, ran.err.split('\n').length]).toEqual([2, '', 2])
+  })
+})
+
 describe('what the caller has opened', () => {
   it.each([
     'hstore validate <(cat r0001.json)',

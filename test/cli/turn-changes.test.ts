@@ -317,6 +317,8 @@ describe('a turn that was begun, and got its END by hand later', () => {
     )
     expect(turns.map(({ number }) => number).join()).toBe('5,4,3,2,1,0')
     expect((await store.run('resume', 'm8:demo')).out).toContain('head:    turn 5 of alpha')
+    const { findings } = json<{ findings: { code: string }[] }>(await store.run('verify', '--json'))
+    expect(findings.filter(({ code }) => code.startsWith('HS43'))).toEqual([])
     expect((await ok(importing(store))).err).toContain('nothing new')
     await write(store, whole.replace('step 2', 'stop 2'))
     expect(told(await changedBy(store))).toEqual(['3 rewritten'])
