@@ -1,5 +1,4 @@
-import type { CidText } from '../store/cid-text.ts'
-import { codecOf } from '../store/cid-text.ts'
+import { type CidText, codecOf } from '../store/cid-text.ts'
 import { type LaidOut, layOut, givenBytes } from './bundle/lay-out.ts'
 import { type BlameReport, blameEntry } from './attribution/blame.ts'
 import type { Context } from './context.ts'
@@ -10,10 +9,10 @@ import { kindOf } from './entry/kinds.ts'
 import { HandoffError } from './errors.ts'
 import { type GcReport, collectGarbage } from './gc.ts'
 import { ArgumentError, assertArgument } from './kernel/errors.ts'
+import { type Inbox, readInbox } from './inbox/inbox.ts'
 import { Lanes } from './lanes/lanes.ts'
 import { resolveEntry, resolveEntryCid, resolveRef, resolveStarts } from './graph/ref.ts'
-import type { Signer } from './keyring.ts'
-import { openKey } from './keyring.ts'
+import { type Signer, openKey } from './keyring.ts'
 import { type Head, type Logged, allHeads, logOf, notesOf } from './log.ts'
 import type { PutInput, Putter } from './put/put-queue.ts'
 import { PutQueue } from './put/put-queue.ts'
@@ -34,7 +33,7 @@ import type { StatsReport } from './stats.ts'
 import { statsOf } from './stats.ts'
 import type { StatusReport } from './status.ts'
 import { statusOf } from './status.ts'
-import type { OpenStoreOptions, ResumeInput } from './store-options.ts'
+import { agentNeeded, type OpenStoreOptions, type ResumeInput } from './store-options.ts'
 import type { Standing } from './trust/standing.ts'
 import type { Validated } from './validate.ts'
 import { validateEntry } from './validate.ts'
@@ -92,10 +91,7 @@ export class Store implements AsyncDisposable {
   get agent(): string {
     const agent = this.#options.agent ?? this.config.agent
     if (agent !== undefined) return agent
-    throw new HandoffError(
-      'HSTORE_AGENT_NEEDED',
-      'who acts? name the agent with --as AGENT or HSTORE_AGENT',
-    )
+    throw agentNeeded()
   }
 
   /**
@@ -206,6 +202,12 @@ export class Store implements AsyncDisposable {
     return codecOf(cid) === 'raw'
       ? undefined
       : context.trust.standingOf(await getEntry(context, cid))
+  }
+
+  /** Returns what waits for the agent at a tick, over all lanes and relays. Needs no key. */
+  async inbox(now: number): Promise<Inbox> {
+    const { agent } = this
+    return readInbox(await this.#open(), agent, now)
   }
 
   /** Returns the heads of all streams. */

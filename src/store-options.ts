@@ -1,3 +1,5 @@
+import { HandoffError } from './errors.ts'
+
 /** How a store is opened. */
 export interface OpenStoreOptions {
   /** The store's folder, or one with a `.hstore` in it; found upward from `cwd` when absent. */
@@ -27,4 +29,12 @@ export interface ResumeInput {
   readonly out?: string | undefined
   /** When, in whole seconds since 1970: whether the offer of a lane can be delivered. None can when absent. */
   readonly now?: number | undefined
+}
+
+/** Returns the error for an act of nobody. */
+export function agentNeeded(): HandoffError {
+  return new HandoffError(
+    'HSTORE_AGENT_NEEDED',
+    'who acts? name the agent with --as AGENT or HSTORE_AGENT',
+  )
 }

@@ -1,4 +1,5 @@
 import type { HrcStatus } from '../contracts/hrc/evaluate.ts'
+import type { OrcStatus } from '../contracts/hrc/executions.ts'
 import type { HandoffErrorCode } from '../errors.ts'
 
 /** The exit codes of docs/cli.md. */
@@ -130,4 +131,10 @@ const statuses: Readonly<Record<HrcStatus, Exit>> = {
 /** Returns the exit code of an answer of HRC-001. */
 export function exitOfStatus(status: HrcStatus): Exit {
   return statuses[status]
+}
+
+/** Returns the exit code of an answer of ORC-001. */
+export function exitOfExecution(status: OrcStatus): Exit {
+  if (status === 'REVOCATION_PENDING_LIVE_EXECUTIONS') return exits.pending
+  return status.startsWith('BLOCKED_') ? exits.no : exits.ok
 }

@@ -151,3 +151,39 @@ export const laneVerb: VerbSpec = {
     },
   ],
 }
+
+/** `hstore may-act`. */
+export const mayActVerb: VerbSpec = {
+  name: 'may-act',
+  group: 'Check',
+  summary: 'Ask whether an execution may still cause effects on its lane',
+  more: [
+    "An execution is bound to a lane, an owner and an epoch (ORC-001); once the lane was handed over it may cause no effect. Prints ORC-001's status and its detail, then who holds the pen and how old this store's last contact with a remote is. Needs no key. With --quiescent it is asked of all executions whether those that lost the ownership have ended.",
+    'Ends with 0 for SIDE_EFFECT_ALLOWED and REVOCATION_QUIESCENT, 1 for BLOCKED_…, 3 for REVOCATION_PENDING_LIVE_EXECUTIONS, 6 for a lane that is contested, 2 for one that is not open and for a document that breaks its schema.',
+  ],
+  example: 'hstore may-act --execution run.json --parent root.json',
+  options: [
+    ['--execution <file>', 'the execution, or - for stdin'],
+    ['--parent <file>', 'the execution that started it, or - for stdin'],
+    ['--lane <lane>', 'the lane that the effect is on (the one that the execution is bound to)'],
+    ['--quiescent <lane>', 'ask whether all that lost the ownership of this lane have ended'],
+    [
+      '--executions <file>',
+      'with --quiescent: all known executions, a list or one a line, or - for stdin',
+    ],
+  ],
+  load: async () => (await import('./verbs/may-act.ts')).mayAct,
+}
+
+/** `hstore inbox`. */
+export const inboxVerb: VerbSpec = {
+  name: 'inbox',
+  group: 'Hand over',
+  summary: 'Show what waits for an agent over all lanes and relays',
+  more: [
+    'Lists the offers to the acting agent, those that it has made, and the last turn on each relay that asks something of it and that it has not answered. Each state names the entry that it rests on: stored, seen (the addressee has signed a digest over what it read), acked, committed, done (the new owner has given the lane a status), or declined and withdrawn. Needs no key.',
+    'Lanes that are contested or forked, and relays that are forked or can not be read, are told. Ends with 0, whether anything waits or not.',
+  ],
+  example: 'hstore inbox --as csag:agent/agent-b',
+  load: async () => (await import('./verbs/inbox.ts')).inbox,
+}

@@ -1,6 +1,6 @@
 import { hrcVerb } from './hrc-rows.ts'
 import { keyVerb, noPassphrase } from './key-rows.ts'
-import { laneVerb } from './lane-rows.ts'
+import { inboxVerb, laneVerb, mayActVerb } from './lane-rows.ts'
 import { freezeVerb, proofVerb, rosterVerb } from './roster-rows.ts'
 import { syncVerbs } from './sync-rows.ts'
 import { turnVerb } from './turn-rows.ts'
@@ -225,6 +225,8 @@ export const verbs: readonly VerbSpec[] = [
   },
   turnVerb,
   laneVerb,
+  inboxVerb,
+  mayActVerb,
   hrcVerb,
   ...syncVerbs,
   {

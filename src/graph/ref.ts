@@ -114,11 +114,11 @@ export async function headsOf(context: Context, stream: string): Promise<readonl
   return [...nodesOf(await validHeads(context, stream)).values()].map(({ entry }) => entry)
 }
 
-/** Returns every stream that has entries, in order. */
-export async function streamsOf(context: Context): Promise<readonly string[]> {
+/** Returns every stream that has entries and begins with `prefix`, in order. */
+export async function streamsOf(context: Context, prefix = ''): Promise<readonly string[]> {
   await context.db.settled()
   const streams: string[] = []
-  for await (const { key } of context.db.rows('tips', '')) {
+  for await (const { key } of context.db.rows('tips', prefix)) {
     const { stream } = parseTipKey(key)
     if (streams.at(-1) !== stream) streams.push(stream)
   }

@@ -226,7 +226,7 @@ function isSameSignal(
 }
 
 /** Returns the view where somebody holds the pen; throws where nobody does. */
-export function heldView({ lane, view }: Situation): HeldView {
+export function heldView({ lane, view }: Pick<Situation, 'lane' | 'view'>): HeldView {
   if (view === undefined) throw unknownLane(lane.lane)
   if (view.standing === 'held') return view
   const { cids, epoch, why } = view

@@ -1,14 +1,17 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
 import type { Tick } from '../contracts/hrc/documents.ts'
+import type { HrcFile } from '../contracts/hrc/read-file.ts'
 import { HandoffError } from '../errors.ts'
 import { assertArgument, ArgumentError } from '../kernel/errors.ts'
-import { quoted } from '../kernel/shown.ts'
+import type { MayActInput, MayActReport, QuiescenceReport } from '../may-act/may-act.ts'
+import { mayAct, quiescence } from '../may-act/may-act.ts'
 import type { Putter } from '../put/put-queue.ts'
 import { planJoin, planOffer, planOpen, planSignal, planStatus } from './acts.ts'
 import { planTakeover } from './act-takeover.ts'
 import { planAck, planCommit, planDecline, planWithdraw } from './acts-offer.ts'
 import { findHandoff, findNamed } from './handoff.ts'
+import { assertKnown } from './known-agent.ts'
 import type { LaneEntryRead, LaneReading } from './reading.ts'
 import { logLane, readLane } from './reading.ts'
 import type { LaneReport, LanePlan, Situation } from './write.ts'
@@ -187,6 +190,18 @@ export class Lanes {
     return logLane(await this.#open(), lane)
   }
 
+  /** Returns whether an execution may still cause effects on its lane; throws what `mayAct` throws. Needs no key. */
+  async mayAct(input: MayActInput, now: Tick): Promise<MayActReport> {
+    assertTick('now', now)
+    return mayAct(this.#open, input, now)
+  }
+
+  /** Returns whether all executions that lost the ownership of a lane have ended; throws what `quiescence` throws. */
+  async quiescent(lane: string, executions: HrcFile, now: Tick): Promise<QuiescenceReport> {
+    assertTick('now', now)
+    return quiescence(this.#open, lane, executions, now)
+  }
+
   /** Resolves when nothing is under way. */
   async settled(): Promise<void> {
     await this.#last
@@ -225,15 +240,6 @@ async function findOr(
   kind: string,
 ): Promise<CidText | undefined> {
   return ref === undefined ? undefined : findNamed(context, ref, kind)
-}
-
-/** Nobody outside the roster could ever sign. */
-function assertKnown({ trust }: Context, agent: string): void {
-  if (trust.roster.agents.some(({ id }) => id === agent)) return
-  throw new HandoffError(
-    'HSTORE_AGENT_UNKNOWN',
-    `${quoted(agent)} is no agent of the roster: hstore roster show lists them`,
-  )
 }
 
 const maxTextBytes = 4096

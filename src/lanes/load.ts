@@ -48,10 +48,8 @@ export function laneStream(lane: string): string {
 
 /** Returns the names of all lanes that have entries, in order. */
 export async function laneNames(context: Context): Promise<readonly string[]> {
-  const streams = await streamsOf(context)
-  return streams
-    .filter((stream) => stream.startsWith('lane:'))
-    .map((stream) => stream.slice('lane:'.length))
+  const streams = await streamsOf(context, 'lane:')
+  return streams.map((stream) => stream.slice('lane:'.length))
 }
 
 /** Returns a lane with all that counts in it. What can't be read is no entry of it; `verify` names it. */

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HrcAck, HrcProposal, HrcSignal, HrcState } from '../../src/contracts/hrc/documents.ts'
 import type { OrcExecution } from '../../src/contracts/hrc/executions.ts'
 import { evaluateQuiescence, evaluateSideEffect } from '../../src/contracts/hrc/executions.ts'
+import type { Context } from '../../src/context.ts'
+import type { HrcFile } from '../../src/contracts/hrc/read-file.ts'
+import { mayAct, quiescence } from '../../src/may-act/may-act.ts'
 import { projectState } from '../../src/lanes/project.ts'
 import { wholeView } from '../../src/lanes/state.ts'
 import type { CidText } from '../../store/cid-text.ts'
@@ -71,6 +74,12 @@ export function describeLanes(folder: string): void {
         expect(answer).toEqual(step.expected)
       }
     })
+    it.each(orc)('$id, asked of the store', async ({ id, steps }) => {
+      for (const [i, step] of steps.entries()) {
+        const answer = await new Play(bench, `${id}-asked-${i}`).ask(step)
+        expect(answer).toEqual(step.expected)
+      }
+    })
   })
 }
 
@@ -107,6 +116,41 @@ class Play {
     const view = wholeView(folding)
     if (view?.standing !== 'held') throw new Error('nobody holds the pen')
     return this.#words(projectState(wanted.lane_id, view))
+  }
+
+  /** Returns what `may-act` says on a lane that was brought to where a step has it, in the scenario's words. */
+  async ask(step: Step): Promise<object> {
+    await this.stateAs(step.state)
+    const open = (): Promise<Context> => Promise.resolve(this.#bench.context)
+    const { status: answer, detail } =
+      step.evaluate === 'side_effect'
+        ? await mayAct(
+            open,
+            {
+              lane: this.#lane(step.state.lane_id),
+              execution: fileOf(this.#bound(step.execution)),
+              parent: step.parent === null ? undefined : fileOf(this.#bound(step.parent)),
+            },
+            0,
+          )
+        : await quiescence(
+            open,
+            this.#name,
+            fileOf(step.executions.map((one) => this.#bound(one))),
+            0,
+          )
+    return { status: answer, detail: this.#words(detail) }
+  }
+
+  /** Returns an execution in the words of the lane. */
+  #bound(execution: OrcExecution): OrcExecution {
+    const { authority_lane_id, authority_owner_ref, authority_epoch } = execution
+    return {
+      ...execution,
+      authority_lane_id: this.#lane(authority_lane_id),
+      authority_owner_ref: players.get(authority_owner_ref) ?? authority_owner_ref,
+      authority_epoch: authority_epoch - epochShift,
+    }
   }
 
   /** Three nodes of the owner: ev-18, ev-19 and the head ev-20. */
@@ -301,4 +345,8 @@ class Play {
 interface Answer {
   readonly status: string
   readonly detail: object
+}
+
+function fileOf(document: object): HrcFile {
+  return { name: 'x.json', bytes: Buffer.from(JSON.stringify(document)) }
 }

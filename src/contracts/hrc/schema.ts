@@ -2,11 +2,11 @@ import { quoted } from '../../kernel/shown.ts'
 import type { Finding } from '../../rules/rule.ts'
 import { pointerOf } from '../csag/finding.ts'
 
-/** The four documents of HRC-001. */
-export type HrcKind = 'ack' | 'proposal' | 'reachability' | 'state'
+/** The four documents of HRC-001, and that of ORC-001. */
+export type HrcKind = 'ack' | 'execution' | 'proposal' | 'reachability' | 'state'
 
-/** What a property holds: text of at least 1 character, an integer from 0 on, or one of these words. */
-type Form = 'count' | 'text' | readonly string[]
+/** What a property holds: text of at least 1 character (or null), an integer from 0 on, or one of these words. */
+type Form = 'count' | 'text' | 'text or null' | readonly string[]
 
 interface Schema {
   readonly forms: ReadonlyMap<string, Form>
@@ -69,10 +69,21 @@ const schemas: Readonly<Record<HrcKind, Schema>> = {
     accepted_ownership_epoch: 'count',
     observed_predecessor_id: 'text',
   }),
+  execution: closed(
+    {
+      execution_id: 'text',
+      authority_lane_id: 'text',
+      authority_owner_ref: 'text',
+      authority_epoch: 'count',
+      root_execution_id: 'text',
+      actor_ref: 'text',
+    },
+    { parent_execution_id: 'text or null', process_group_ref: 'text', process_state: 'text' },
+  ),
 }
 
 /**
- * Returns where a value breaks the closed schema of a document of HRC-001, in the order of its properties, then what is
+ * Returns where a value breaks the closed schema of a document of HRC-001 or ORC-001, in the order of its properties, then what is
  * missing; none for a value that is one.
  */
 export function findFaults(document: unknown, kind: HrcKind): Finding[] {
@@ -96,9 +107,12 @@ export function fault(pointer: string, message: string): Finding {
   return { code: 'HS4201', severity: 'error', message, pointer }
 }
 
-function closed(forms: Readonly<Record<string, Form>>): Schema {
+function closed(
+  forms: Readonly<Record<string, Form>>,
+  optional: Readonly<Record<string, Form>> = {},
+): Schema {
   const names = Object.keys(forms)
-  return { forms: new Map(Object.entries(forms)), required: () => names }
+  return { forms: new Map(Object.entries({ ...forms, ...optional })), required: () => names }
 }
 
 function isKind(document: object, kind: string): boolean {
@@ -107,6 +121,7 @@ function isKind(document: object, kind: string): boolean {
 
 function whyNot(form: Form | undefined, value: unknown): string | undefined {
   if (form === undefined) return 'is no property of the document'
+  if (form === 'text or null') return value === null ? undefined : whyNot('text', value)
   if (form === 'text') {
     const isText = typeof value === 'string' && value !== ''
     return isText ? undefined : `wanted text of at least 1 character, got ${shown(value)}`

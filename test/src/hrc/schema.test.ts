@@ -7,7 +7,21 @@ import { HstoreError } from '../../../src/kernel/errors.ts'
 import { exampleNow, readExample } from './cases.ts'
 
 const { state, proposal, signal, ack } = readExample()
-const documents: Readonly<Record<HrcKind, object>> = { state, proposal, reachability: signal, ack }
+const execution = {
+  execution_id: 'run-1',
+  authority_lane_id: 'tide-gauge',
+  authority_owner_ref: 'csag:agent/merger',
+  authority_epoch: 2,
+  root_execution_id: 'run-1',
+  actor_ref: 'csag:agent/merger',
+}
+const documents: Readonly<Record<HrcKind, object>> = {
+  state,
+  proposal,
+  reachability: signal,
+  ack,
+  execution,
+}
 const kinds = Object.keys(documents) as readonly HrcKind[]
 
 function placesOf(document: unknown, kind: HrcKind): readonly (string | undefined)[] {
@@ -47,6 +61,21 @@ describe.each(kinds)('the schema of %s', (kind) => {
     for (const value of [null, 1, 'x', true, [], [whole]]) {
       expect(placesOf(value, kind)).toEqual([''])
     }
+  })
+})
+
+describe('what an execution may say more', () => {
+  it.each(['process_group_ref', 'process_state'])('is %s, as text', (key) => {
+    expect(placesOf({ ...execution, [key]: 'x' }, 'execution')).toEqual([])
+    for (const value of [null, '', 1, {}])
+      expect(placesOf({ ...execution, [key]: value }, 'execution')).toEqual([`/${key}`])
+  })
+
+  it('is its parent, as text or null', () => {
+    const place = (value: unknown) =>
+      placesOf({ ...execution, parent_execution_id: value }, 'execution')
+    expect([place('run-0'), place(null)]).toEqual([[], []])
+    for (const value of ['', 1, false, []]) expect(place(value)).toEqual(['/parent_execution_id'])
   })
 })
 
