@@ -188,16 +188,19 @@ class Judge {
 
   /** What becomes of an entry because of those that it follows. */
   #linkFate(entry: VerifiedEntry): Fate | undefined {
-    const needs: CidText[] = []
-    for (const link of [...entry.parents, ...entry.prev]) {
+    const needs = new Set<CidText>()
+    for (const link of new Set([...entry.parents, ...entry.prev])) {
       const found = this.fates.get(link)
-      if (found === undefined) needs.push(...(this.#neighbours.has(link) ? [] : [link]))
-      else if (found.fate === 'incomplete') needs.push(...found.needs)
+      if (found === undefined) {
+        if (!this.#neighbours.has(link)) needs.add(link)
+      } else if (found.fate === 'incomplete') addSome(needs, found.needs)
       else if (found.fate !== 'stored' && found.fate !== 'there')
         return { ...found, why: `it follows ${link}: ${found.why}` }
     }
-    if (needs.length === 0) return undefined
-    return { fate: 'incomplete', needs, why: `it rests on ${needs[0]}, which did not come` }
+    const [first] = needs
+    if (first === undefined) return undefined
+    const why = `it rests on ${first}, which did not come`
+    return { fate: 'incomplete', needs: [...needs], why }
   }
 
   /** The fault of one entry: a body or a file that two entries name may be right for one of them only. */
@@ -219,6 +222,16 @@ class Judge {
     return errorsIn(graph, this.#trust)[0]
   }
 }
+
+/** Of what all ancestors lack, a few are enough to say that something is lacking. */
+function addSome(needs: Set<CidText>, more: readonly CidText[]): void {
+  for (const cid of more) {
+    if (needs.size >= someNeeds) return
+    needs.add(cid)
+  }
+}
+
+const someNeeds = 8
 
 function errorsIn(graph: LoadedGraph, trust: Trust): Finding[] {
   return judgeEntries(graph, trust).filter(({ severity }) => severity === 'error')

@@ -16,7 +16,7 @@ import type { IncomingMessage, Message } from '../../../store/wire.ts'
 import { decodeMessage, encodeMessage } from '../../../store/wire.ts'
 import { HandoffError } from '../../../src/errors.ts'
 import { HstoreError } from '../../../src/kernel/errors.ts'
-import { bytesOf, envelopeOf } from '../../support/envelope.ts'
+import { bytesOf, envelopeOf, writeEnvelope } from '../../support/envelope.ts'
 import { forge } from '../../support/forge.ts'
 import { historyWorkspace } from '../../support/history.ts'
 import type { TestStore } from '../../support/store.ts'
@@ -330,6 +330,30 @@ describe('a hostile remote that gives', () => {
     }
   })
 })
+
+it('a long history without its first entry is told, and takes no longer than with it', async () => {
+  const remote = await copyOf(here)
+  const workspace = 'csag:handoff/long'
+  const made: string[] = []
+  for (let i = 0; i < 40; i++) {
+    const small = { workspace, revision: `R${i}`, author: agents.merger }
+    const parents = i === 0 ? [] : [`R${i - 1}`]
+    const file = await writeEnvelope(path.join(remote.root, 'w'), { ...small, parents })
+    made.push((await ok(remote.run('put', file))).out.trim())
+  }
+  const store = await copyOf(here)
+  const isOther = ({ cid }: Block): boolean => cid !== made[0]
+  const code = await syncFrom(
+    store,
+    remote.store,
+    to(
+      'want',
+      withBlocks((blocks) => blocks.filter(isOther)),
+    ),
+  )
+  expect(code).toBe('told')
+  expect((await store.run('heads')).out).toBe('')
+}, 60_000)
 
 /** Pulls from a remote that changes its answers; returns the error's code, or that it was told entry by entry. */
 async function syncFrom(store: TestStore, remote: string, change: Change): Promise<string> {
