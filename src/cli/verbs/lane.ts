@@ -99,8 +99,19 @@ async function tell(
 ): Promise<number> {
   if (json === true) await io.out(jsonLine(schema, report))
   else if (report.cid !== null) await io.out(`${report.cid}\n`)
-  if (json !== true) io.err(`hstore: ${plain(answerText(report))}\n`)
+  const text = answerText(report)
+  if (json !== true && text !== 'RECORDED') io.err(`hstore: ${plain(text)}\n`)
   return exitOf(report)
+}
+
+/** What to do where an answer asks for more. */
+const hints: Readonly<Partial<Record<LaneReport['status'], string>>> = {
+  BLOCKED_UNREAD_PREDECESSOR: 'hstore lane read hands out what is not read yet',
+  HANDOFF_REQUIRES_REACHABILITY:
+    'the addressee has to signal, read and ack; then hstore lane commit',
+  PENDING_REACHABILITY_UNCHECKED: 'the addressee has not signalled with hstore lane signal',
+  PENDING_RECIPIENT_ACK: 'the addressee has not accepted with hstore lane ack',
+  PENDING_UNREACHABLE: 'the addressee has to signal again',
 }
 
 function answerText({ status, detail, why, cid, new: isNew }: LaneReport): string {
@@ -108,6 +119,7 @@ function answerText({ status, detail, why, cid, new: isNew }: LaneReport): strin
     ...Object.entries(detail).map(([key, value]) => `${key} ${String(value)}`),
     ...(why === null ? [] : [why]),
     ...(cid !== null && !isNew ? ['it was there already'] : []),
+    ...(hints[status] === undefined ? [] : [hints[status]]),
   ]
   return words.length === 0 ? status : `${status}: ${words.join(', ')}`
 }

@@ -1,6 +1,7 @@
 import type { HrcFile } from '../../contracts/hrc/read-file.ts'
 import type { LastContact } from '../../may-act/last-contact.ts'
 import type { MayActReport, QuiescenceReport } from '../../may-act/may-act.ts'
+import { ageOf } from '../age.ts'
 import { exitOfExecution } from '../exit-codes.ts'
 import { readInput } from '../input.ts'
 import type { Io } from '../io.ts'
@@ -79,17 +80,5 @@ function talkOf(report: MayActReport | QuiescenceReport): readonly string[] {
 
 function contactText(contact: LastContact | null): string {
   if (contact === null) return 'never synced with a named remote'
-  return `last contact ${ageText(contact.ageSeconds)} ago, with ${contact.remote}`
-}
-
-function ageText(seconds: number): string {
-  const units = [
-    ['day', 86_400],
-    ['hour', 3600],
-    ['minute', 60],
-    ['second', 1],
-  ] as const
-  const [unit, size] = units.find(([, size]) => seconds >= 2 * size) ?? units[3]
-  const count = Math.floor(seconds / size)
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
+  return `last contact ${ageOf(contact.ageSeconds * 1000)} ago, with ${contact.remote}`
 }

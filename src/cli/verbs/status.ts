@@ -1,5 +1,6 @@
 import type { StatusReport, Uncounted } from '../../status.ts'
 import type { Verb } from '../program.ts'
+import { ageOf } from '../age.ts'
 import { findingLine, jsonLine, plain } from '../render.ts'
 import { openNamed } from '../settings.ts'
 
@@ -61,15 +62,6 @@ function remoteLine({
 }: StatusReport['remotes'][number]): string {
   if (contactMs === 0) return `remote ${name} ${url}: never heard`
   return `remote ${name} ${url}: heard ${ageOf(Date.now() - contactMs)} ago, ${behind} behind, ${ahead} ahead`
-}
-
-/** Whole units, the largest that there is one of. */
-function ageOf(ms: number): string {
-  const minutes = Math.max(0, Math.floor(ms / 60_000))
-  if (minutes < 1) return 'less than a minute'
-  if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
 }
 
 function lost(cids: readonly string[]): string[] {
