@@ -10,10 +10,10 @@ import { readInput } from '../input.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
+import { tellDiff } from '../relay-diff.ts'
 import { readRelayFiles, relayOf } from '../relay-files.ts'
 import { jsonLine } from '../render.ts'
 import { openNamed } from '../settings.ts'
-import { tellDiff } from './turn-store.ts'
 
 type Options = GlobalOptions & Readonly<Record<string, unknown>>
 

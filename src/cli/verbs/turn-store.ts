@@ -1,17 +1,14 @@
 import path from 'node:path'
 import { removeLeftovers } from '../../leftover-files.ts'
-import { HandoffError } from '../../errors.ts'
 import { bounded } from '../../kernel/shown.ts'
 import type { ImportReport } from '../../relay/import.ts'
 import type { LoggedTurn } from '../../relay/log.ts'
 import { exits } from '../exit-codes.ts'
-import type { Io } from '../io.ts'
-import type { GlobalOptions, Verb } from '../program.ts'
+import type { Verb } from '../program.ts'
 import { findingLine, jsonLine, plain } from '../render.ts'
 import { countOf, openNamed } from '../settings.ts'
 import { readRelayFiles, relayOf } from '../relay-files.ts'
-
-type Options = GlobalOptions & Readonly<Record<string, unknown>>
+import { tellDiff } from '../relay-diff.ts'
 
 /** `hstore turn import`: takes a relay and its archive into the graph. */
 export const turnImport: Verb = async (io, [file = ''], options) => {
@@ -51,15 +48,6 @@ function turnLine({ cid, number, agent, to, ask, witness, problem }: LoggedTurn)
   return plain(
     `${cid} ${bounded(number)} ${bounded(agent)} -> ${bounded(to)}${witness ? ' (witness)' : ''}${standing}${asked}`,
   )
-}
-
-const changeCodes: ReadonlySet<string> = new Set(['HSTORE_RELAY_BEHIND', 'HSTORE_RELAY_CHANGED'])
-
-/** Shows what an error says of closed turns; with `--json` it stands in the error. */
-export function tellDiff(io: Io, options: Options, error: unknown): void {
-  if (!(error instanceof HandoffError) || !changeCodes.has(error.code)) return
-  if (options.json === true) return
-  for (const line of error.details['diff'] as readonly string[]) io.err(`${plain(line)}\n`)
 }
 
 function summary(report: ImportReport): string {
