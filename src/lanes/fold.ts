@@ -1,12 +1,19 @@
 import type { CidText } from '../../store/cid-text.ts'
+import { Closings, doubledAmong } from './closings.ts'
+import { EpochOrder } from './epoch-order.ts'
+import type { Facts } from './facts.ts'
+import { FactBits, joinFacts, noFacts } from './facts.ts'
 import { LinkGraph } from './graph.ts'
 import type { LaneItem, LaneRoots } from './item.ts'
 import { eventKey, ofKind } from './item.ts'
 import type { LaneFault } from './judge-node.ts'
 import { judgeNode } from './judge-node.ts'
 import { judgeNote } from './judge-note.ts'
+import { factsAmong, offerKey, Past, refusalKey } from './past.ts'
+import type { Seen } from './seen.ts'
+import { joinSeen, seenWith } from './seen.ts'
 import type { HeldView, Placed, StatedCommit, View } from './view.ts'
-import { advance, viewOf } from './view.ts'
+import { viewOf } from './view.ts'
 
 /** An offer that counts. */
 export interface CountedOffer {
@@ -14,6 +21,14 @@ export interface CountedOffer {
   /** The withdrawals and refusals that count, sorted. */
   readonly ends: readonly CidText[]
 }
+
+/** What is handed on from an entry to those that link to it. */
+interface Known {
+  readonly seen: Seen | undefined
+  readonly facts: Facts
+}
+
+const nothing: Known = { seen: undefined, facts: noFacts }
 
 /** What entries of a lane come to, one after the other. */
 export class Folding {
@@ -28,8 +43,14 @@ export class Folding {
   /** Why an entry does not count. */
   readonly faults: Map<CidText, LaneFault> = new Map()
   readonly #commits = new Map<CidText, StatedCommit>()
-  readonly #after = new Map<CidText, HeldView>()
   readonly #signers = new Map<string, Set<string>>()
+  readonly #doubled: ReadonlySet<CidText>
+  readonly #bits: FactBits
+  readonly #closings = new Closings()
+  readonly #orders = new Map<string, EpochOrder>()
+  readonly #offers = new Map<string, CidText[]>()
+  readonly #ends = new Map<CidText, CidText[]>()
+  readonly #refusals = new Map<string, CidText[]>()
 
   constructor(lane: string, items: Iterable<LaneItem>, roots: LaneRoots) {
     this.lane = lane
@@ -39,8 +60,11 @@ export class Folding {
       [...this.items.values()].map(({ entry }) => entry),
       ({ parents, prev, refs }) => [...parents, ...prev, ...refs],
     )
+    const ordered = this.graph.order.map((cid) => this.items.get(cid)!)
+    this.#doubled = doubledAmong(ordered)
+    this.#bits = new FactBits(factsAmong(ordered, this.#doubled))
     for (const item of this.items.values()) this.#addSigner(item)
-    for (const cid of this.graph.order) this.#judge(this.items.get(cid)!)
+    this.#judgeAll(ordered)
   }
 
   /** Returns how many holders of roots have signed the same takeover. */
@@ -60,28 +84,13 @@ export class Folding {
     return viewOf(nodes, commits)
   }
 
-  /** Returns what an entry's past says of the lane. */
-  viewBefore(item: LaneItem): View {
-    const { parents, prev, refs } = item.entry
-    const [parent] = parents
-    const known = parents.length === 1 ? this.#after.get(parent!) : undefined
-    if (known !== undefined) {
-      // where nothing but notes was seen besides the parent and its past, the view is the one that the parent left
-      const beside = this.graph.reach([...prev, ...refs], [parent!])
-      if (beside.every((cid) => !this.placed.has(cid) && !this.#commits.has(cid))) return known
-    }
-    return this.viewAmong(this.pastOf(item))
-  }
-
   /** Returns the offers among `cids` that count and are of the view's epoch and head, with what ended them. */
   offersAmong(cids: readonly CidText[], view: HeldView): readonly CountedOffer[] {
     const items = cids.filter((cid) => this.notes.has(cid)).map((cid) => this.items.get(cid))
     const ends = new Map<CidText, CidText[]>()
     for (const item of items) {
       const end = ofKind(item, 'withdraw') ?? ofKind(item, 'decline')
-      if (end === undefined) continue
-      const { proposal } = end.body
-      ends.set(proposal, [...(ends.get(proposal) ?? []), end.entry.cid].sort())
+      if (end !== undefined) push(ends, end.body.proposal, end.entry.cid)
     }
     return items
       .map((item) => ofKind(item, 'proposal'))
@@ -90,7 +99,7 @@ export class Folding {
         const isHead = view.heads.some(({ event }) => event === body.expected_predecessor_id)
         return isHead && entry.author === view.owner && body.writer_ownership_epoch === view.epoch
       })
-      .map((item) => ({ item, ends: ends.get(item.entry.cid) ?? [] }))
+      .map((item) => ({ item, ends: ends.get(item.entry.cid)?.sort() ?? [] }))
   }
 
   #addSigner(item: LaneItem): void {
@@ -101,36 +110,90 @@ export class Folding {
     this.#signers.set(key, (this.#signers.get(key) ?? new Set()).add(holder))
   }
 
-  #judge(item: LaneItem): void {
-    const { cid } = item.entry
-    this.#state(item)
-    if (isNode(item)) {
-      const view = this.viewBefore(item)
-      const judged = judgeNode(this, item, view)
-      if ('fault' in judged) this.faults.set(cid, judged.fault)
-      else this.#place(judged, view)
-    } else {
-      const fault = judgeNote(this, item)
-      if (fault === undefined) this.notes.add(cid)
-      else this.faults.set(cid, fault)
+  /** What an entry knows is kept until all that link to it are judged. */
+  #judgeAll(ordered: readonly LaneItem[]): void {
+    const known: (Known | undefined)[] = []
+    const followers = new Int32Array(ordered.length)
+    for (const place of ordered.keys())
+      for (const link of this.graph.linksAt(place)) followers[link]! += 1
+    for (const [place, item] of ordered.entries()) {
+      let before = nothing
+      for (const link of this.graph.linksAt(place)) {
+        before = joined(before, known[link]!)
+        followers[link]! -= 1
+        if (followers[link] === 0) known[link] = undefined
+      }
+      const after = this.#judge(item, before)
+      known.push(followers[place] === 0 ? undefined : after)
     }
   }
 
-  #place(node: Placed, view: View): void {
-    this.placed.set(node.cid, node)
-    // what several entries make together, and what others may stand against, is looked at whole
-    const isAlone = node.key === node.cid && view?.standing === 'held'
-    if (isAlone) this.#after.set(node.cid, advance(view, node))
+  #judge(item: LaneItem, before: Known): Known {
+    const { cid } = item.entry
+    const notes = { offers: this.#offers, ends: this.#ends, refusals: this.#refusals }
+    const past = new Past(before, { bits: this.#bits, notes, closings: this.#closings })
+    this.#state(item)
+    const facts = this.#bits.with(before.facts, cid)
+    if (isNode(item)) {
+      const judged = judgeNode(this, item, past)
+      if (!('fault' in judged)) return { seen: this.#place(judged, before.seen), facts }
+      this.faults.set(cid, judged.fault)
+    } else {
+      const fault = judgeNote(this, item, past)
+      if (fault === undefined) this.#note(item)
+      else this.faults.set(cid, fault)
+    }
+    return facts === before.facts ? before : { seen: before.seen, facts }
   }
 
+  #note(item: LaneItem): void {
+    const { cid } = item.entry
+    this.notes.add(cid)
+    const offer = ofKind(item, 'proposal')
+    if (offer !== undefined) {
+      const { writer_ownership_epoch: epoch, expected_predecessor_id: head } = offer.body
+      push(this.#offers, offerKey(epoch, offer.entry.author, head), cid)
+    }
+    const end = ofKind(item, 'withdraw') ?? ofKind(item, 'decline')
+    if (end !== undefined) push(this.#ends, end.body.proposal, cid)
+  }
+
+  #place(node: Placed, before: Seen | undefined): Seen {
+    this.placed.set(node.cid, node)
+    this.#closings.addOwner(node)
+    const key = `${node.epoch} ${node.base}`
+    const order = this.#orders.get(key) ?? new EpochOrder()
+    this.#orders.set(key, order)
+    order.add(node.key, node.follows)
+    return seenWith(before, node, order)
+  }
+
+  /** What an entry says counts against its author even where the entry does not count. */
   #state(item: LaneItem): void {
+    const { author, cid } = item.entry
+    const decline = ofKind(item, 'decline')
+    if (decline !== undefined) push(this.#refusals, refusalKey(decline.body.proposal, author), cid)
     const commit = ofKind(item, 'lane-commit')
     const parent = commit && this.placed.get(commit.entry.parents[0]!)
     if (commit === undefined || parent === undefined || commit.body.lane_id !== this.lane) return
-    const { author, cid } = commit.entry
     const { ownership_epoch: epoch, proposal } = commit.body
-    this.#commits.set(cid, { cid, author, epoch, proposal, base: parent.base })
+    const stated = { cid, author, epoch, proposal, base: parent.base }
+    this.#commits.set(cid, stated)
+    if (this.#doubled.has(cid)) this.#closings.addCommit(stated)
   }
+}
+
+function joined(a: Known, b: Known): Known {
+  if (a === b || b === nothing) return a
+  const seen = a.seen && b.seen ? joinSeen(a.seen, b.seen) : (a.seen ?? b.seen)
+  const facts = joinFacts(a.facts, b.facts)
+  return [a, b].find((one) => one.seen === seen && one.facts === facts) ?? { seen, facts }
+}
+
+function push<K>(lists: Map<K, CidText[]>, key: K, cid: CidText): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [cid])
+  else list.push(cid)
 }
 
 function isNode({ body }: LaneItem): boolean {

@@ -5,7 +5,8 @@ import type { Folding } from './fold.ts'
 import type { LaneItem } from './item.ts'
 import { eventKey, eventOf, ofKind } from './item.ts'
 import { projectAck, projectSignal, projectState, projectStep } from './project.ts'
-import type { HeldView, Placed, View } from './view.ts'
+import type { Past } from './past.ts'
+import type { ContestedPast, HeldPast, Placed } from './view.ts'
 
 /** Why an entry of a lane does not count: a status of HRC, or a rule of hstore's own. */
 export interface LaneFault {
@@ -17,14 +18,14 @@ export interface LaneFault {
 export type JudgedNode = Placed | { readonly fault: LaneFault }
 
 /** Returns where a node leaves the lane, or why it does not count, by what its past says. */
-export function judgeNode(folding: Folding, item: LaneItem, view: View): JudgedNode {
+export function judgeNode(folding: Folding, item: LaneItem, past: Past): JudgedNode {
   const fault = findFormFault(folding, item)
   if (fault !== undefined) return { fault }
   const takeover = ofKind(item, 'lane-takeover')
-  if (takeover !== undefined) return judgeTakeover(folding, takeover)
+  if (takeover !== undefined) return judgeTakeover(folding, takeover, past)
   const open = ofKind(item, 'lane-open')
   if (open !== undefined) return judgeOpen(open)
-  const held = findHeld(folding, item, view)
+  const held = findHeld(folding, item, past)
   if ('fault' in held) return held
   const status = ofKind(item, 'lane-status')
   if (status !== undefined) return judgeStatus(folding, status, held)
@@ -62,15 +63,14 @@ function base(item: LaneItem): Pick<Placed, 'cid' | 'event' | 'key'> {
   return { key: eventKey(item), cid: item.entry.cid, event: eventOf(item) }
 }
 
-function judgeTakeover(folding: Folding, item: LaneItem<'lane-takeover'>): JudgedNode {
+function judgeTakeover(folding: Folding, item: LaneItem<'lane-takeover'>, past: Past): JudgedNode {
   const { entry, body } = item
   if (!folding.roots.holders.has(entry.signer))
     return refuse('BLOCKED_WRITER_NOT_OWNER', `${entry.signer} is no root`)
   const parents = parentsOf(folding, entry.parents)
   if (parents === undefined || parents.length === 0)
     return refuse('HS4402', 'follows no node that counts, or one that does not')
-  const past = folding.pastOf(item).map((cid) => folding.placed.get(cid)?.epoch ?? 0)
-  const next = 1 + past.reduce((most, epoch) => Math.max(most, epoch), 0)
+  const next = 1 + past.highestEpoch()
   if (body.ownership_epoch !== next) {
     const why = `opens epoch ${body.ownership_epoch} after epoch ${next - 1}`
     return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', why)
@@ -98,23 +98,29 @@ function parentsOf(folding: Folding, cids: readonly CidText[]): readonly Placed[
 
 /** What a step of the owner stands on. */
 interface Held {
-  readonly view: HeldView
+  readonly past: Past
+  readonly view: HeldPast
   readonly parents: readonly Placed[]
 }
 
 function findHeld(
   folding: Folding,
   { entry }: LaneItem,
-  view: View,
+  past: Past,
 ): Held | { readonly fault: LaneFault } {
+  const view = past.view()
   const parents = parentsOf(folding, entry.parents)
   if (parents === undefined || parents.length === 0 || view === undefined)
     return refuse('HS4402', 'follows no node that counts, or one that does not')
-  if (view.standing === 'contested') {
-    const code = view.why === 'commits' ? 'HS3009' : 'HS4407'
-    return refuse(code, `epoch ${view.epoch} is contested by ${view.cids.join(', ')}`)
-  }
-  return { view, parents }
+  return view.standing === 'contested' ? { fault: contest(view) } : { past, view, parents }
+}
+
+/** Returns why nothing is judged on a lane that nobody holds. */
+export function contest({ why, epoch }: ContestedPast): LaneFault {
+  return fault(
+    why === 'commits' ? 'HS3009' : 'HS4407',
+    `follows two ${why}, which contest epoch ${epoch}`,
+  )
 }
 
 function judgeStatus(
@@ -126,14 +132,14 @@ function judgeStatus(
   if (status !== 'STATUS_TRANSITION_ALLOWED') return refuse(status, JSON.stringify(detail))
   const wrong = findStepFault(item, view, parents)
   if (wrong !== undefined) return { fault: wrong }
-  return { ...owned(item, view, parents), status: item.body.next_status }
+  return owned(item, view, parents, item.body.next_status)
 }
 
 /** Returns HRC's answer on a step, with the predecessor read only where `through` leads to it. */
 export function stepOf(
   folding: Folding,
   item: LaneItem<'lane-status' | 'proposal'>,
-  view: HeldView,
+  view: HeldPast,
 ): ReturnType<typeof evaluateTransition> {
   const hasRead = item.entry.parents.every((cid) => item.reads.has(cid))
   return evaluateTransition(projectState(folding.lane, view), projectStep(item, hasRead))
@@ -142,7 +148,7 @@ export function stepOf(
 /** Returns what is wrong with a step that HRC allows. */
 export function findStepFault(
   item: LaneItem<'lane-status' | 'proposal'>,
-  { heads }: HeldView,
+  { heads }: HeldPast,
   parents: readonly Placed[],
 ): LaneFault | undefined {
   if (!item.isHeld) return fault('HS4403', 'says that its author has read what it has not')
@@ -152,15 +158,22 @@ export function findStepFault(
   return fault('HS4402', 'does not hang on the head that its body names')
 }
 
-const told = (heads: HeldView['heads']): string => heads.map(({ event }) => event).join(', ')
+/** A few of the heads: a fork may have hundreds, and each of as many entries may tell of it. */
+function told(heads: HeldPast['heads']): string {
+  const first = heads.slice(0, 3).map(({ event }) => event)
+  const more = heads.length - first.length
+  return `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
 
 function owned(
   item: LaneItem,
-  { epoch, owner, tick, base: rests }: HeldView,
+  { epoch, owner, tick, base: rests }: HeldPast,
   parents: readonly Placed[],
-): Omit<Placed, 'status'> {
-  const follows = parents.map(({ key }) => key)
-  return { ...base(item), epoch, owner, tick, base: rests, follows }
+  status: string,
+): Placed {
+  const follows = parents.map((parent) => parent.key)
+  const [key, event, { cid }] = [eventKey(item), eventOf(item), item.entry]
+  return { key, cid, event, epoch, owner, status, tick, base: rests, follows }
 }
 
 function judgeJoin(
@@ -173,19 +186,31 @@ function judgeJoin(
   if (body.ownership_epoch !== view.epoch)
     return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', `the epoch is ${view.epoch}`)
   const keys = new Set(parents.map(({ key }) => key))
-  const loose = new Set([...view.heads, ...view.branches].map(({ key }) => key))
-  if (keys.size < 2 || ![...keys].every((key) => loose.has(key)))
+  if (keys.size < 2 || !isLoose(folding, item, view, keys))
     return refuse('HS4402', 'joins what is no fork')
   if (view.heads.some(({ key }) => !keys.has(key)))
     return refuse('BLOCKED_CAS_CONFLICT', `leaves out one of the heads ${told(view.heads)}`)
-  return { ...owned(item, view, parents), status: body.status }
+  return owned(item, view, parents, body.status)
 }
 
-function judgeCommit(
+/** Whether all are heads; or, which takes a look at the whole past, branches that a commit left behind. */
+function isLoose(
   folding: Folding,
-  item: LaneItem<'lane-commit'>,
-  { view, parents }: Held,
-): JudgedNode {
+  item: LaneItem,
+  { heads }: HeldPast,
+  keys: ReadonlySet<string>,
+): boolean {
+  const top = new Set(heads.map(({ key }) => key))
+  const others = [...keys].filter((key) => !top.has(key))
+  if (others.length === 0) return true
+  const whole = folding.viewAmong(folding.pastOf(item))
+  if (whole?.standing !== 'held') return false
+  const left = new Set(whole.branches.map(({ key }) => key))
+  return others.every((key) => left.has(key))
+}
+
+function judgeCommit(folding: Folding, item: LaneItem<'lane-commit'>, held: Held): JudgedNode {
+  const { view, parents } = held
   const { entry, body } = item
   if (entry.author !== view.owner) return refuse('BLOCKED_WRITER_NOT_OWNER', `${view.owner} is`)
   if (body.ownership_epoch !== view.epoch)
@@ -204,15 +229,12 @@ function judgeCommit(
     body.tick,
   )
   if (status !== 'HANDOFF_COMMIT_ALLOWED') return refuse(status, JSON.stringify(detail))
-  const wrong =
-    findEvidenceFault(folding, [proposal, signal, ack]) ??
-    findOfferFault(folding, item, view, parents)
+  const wrong = findEvidenceFault(folding, [proposal, signal, ack]) ?? findOfferFault(item, held)
   if (wrong !== undefined) return { fault: wrong }
   return {
-    ...owned(item, view, parents),
+    ...owned(item, view, parents, view.heads[0]!.status),
     epoch: proposal.body.target_ownership_epoch,
     owner: proposal.body.target_owner_ref,
-    status: view.heads[0]!.status,
     tick: body.tick,
   }
 }
@@ -225,21 +247,18 @@ function findEvidenceFault(folding: Folding, items: readonly LaneItem[]): LaneFa
 }
 
 function findOfferFault(
-  folding: Folding,
-  item: LaneItem<'lane-commit'>,
-  view: HeldView,
-  parents: readonly Placed[],
+  { body: { proposal, tick } }: LaneItem<'lane-commit'>,
+  { past, view, parents }: Held,
 ): LaneFault | undefined {
-  const { proposal, tick } = item.body
   if (view.heads.length > 1)
     return fault('BLOCKED_CAS_CONFLICT', `leaves out one of the heads ${told(view.heads)}`)
   if (parents.length !== 1 || parents[0]!.key !== view.heads[0]?.key)
     return fault('HS4402', 'does not hang on the head that its offer names')
-  const offers = folding.offersAmong(folding.pastOf(item), view)
-  const open = offers.filter(({ ends }) => ends.length === 0).map((one) => one.item.entry.cid)
+  const open = past.openOffers(view)
   if (!open.includes(proposal))
     return fault('HS4405', `is for the offer ${proposal}, which has ended`)
-  if (open.length > 1) return fault('HS4405', `stands between the offers ${open.join(', ')}`)
+  if (open.length > 1)
+    return fault('HS4405', `stands between the offers ${open.slice(0, 2).join(', ')}`)
   if (tick >= view.tick) return undefined
   return fault('HS4406', `has the tick ${tick}, and a commit before it has ${view.tick}`)
 }

@@ -3,33 +3,35 @@ import type { Folding } from './fold.ts'
 import type { LaneItem } from './item.ts'
 import { ofKind } from './item.ts'
 import type { LaneFault } from './judge-node.ts'
-import { fault, findFormFault, findStepFault, stepOf } from './judge-node.ts'
+import { contest, fault, findFormFault, findStepFault, stepOf } from './judge-node.ts'
+import type { Past } from './past.ts'
 import { projectState, projectStep } from './project.ts'
 
 /** Returns why a note does not count, by what its past says; undefined where it counts. */
-export function judgeNote(folding: Folding, item: LaneItem): LaneFault | undefined {
+export function judgeNote(folding: Folding, item: LaneItem, past: Past): LaneFault | undefined {
   const wrong = findFormFault(folding, item)
   if (wrong !== undefined) return wrong
   if (item.entry.parents.length === 0) return fault('HS4402', 'hangs on no node')
   const proposal = ofKind(item, 'proposal')
-  if (proposal !== undefined) return judgeProposal(folding, proposal)
+  if (proposal !== undefined) return judgeProposal(folding, proposal, past)
   const ack = ofKind(item, 'ack')
-  if (ack !== undefined) return judgeAck(folding, ack)
+  if (ack !== undefined) return judgeAck(folding, ack, past)
   const withdraw = ofKind(item, 'withdraw')
   if (withdraw !== undefined) return judgeWithdraw(folding, withdraw)
   const decline = ofKind(item, 'decline')
   return decline === undefined ? undefined : judgeDecline(folding, decline)
 }
 
-function judgeProposal(folding: Folding, item: LaneItem<'proposal'>): LaneFault | undefined {
+function judgeProposal(
+  folding: Folding,
+  item: LaneItem<'proposal'>,
+  past: Past,
+): LaneFault | undefined {
   const parents = item.entry.parents.map((cid) => folding.placed.get(cid))
-  const view = folding.viewBefore(item)
+  const view = past.view()
   if (view === undefined || parents.includes(undefined))
     return fault('HS4402', 'follows no node that counts, or one that does not')
-  if (view.standing === 'contested') {
-    const code = view.why === 'commits' ? 'HS3009' : 'HS4407'
-    return fault(code, `epoch ${view.epoch} is contested by ${view.cids.join(', ')}`)
-  }
+  if (view.standing === 'contested') return contest(view)
   const { status, detail } = stepOf(folding, item, view)
   if (status !== 'HANDOFF_REQUIRES_REACHABILITY') return fault(status, JSON.stringify(detail))
   const state = projectState(folding.lane, view)
@@ -41,14 +43,13 @@ function judgeProposal(folding: Folding, item: LaneItem<'proposal'>): LaneFault 
     parents.filter((parent) => parent !== undefined),
   )
   if (wrong !== undefined) return wrong
-  const open = folding.offersAmong(folding.pastOf(item), view).find(({ ends }) => ends.length === 0)
-  if (open === undefined) return undefined
-  return fault('HS4404', `is made while the offer ${open.item.entry.cid} is open`)
+  const [open] = past.openOffers(view)
+  return open && fault('HS4404', `is made while the offer ${open} is open`)
 }
 
 const isOddEpoch = (status: string): boolean => status === 'BLOCKED_INVALID_HANDOFF_EPOCH'
 
-function judgeAck(folding: Folding, item: LaneItem<'ack'>): LaneFault | undefined {
+function judgeAck(folding: Folding, item: LaneItem<'ack'>, past: Past): LaneFault | undefined {
   const { entry, body, isHeld, reads } = item
   const offer = ofKind(folding.items.get(body.accepted_handoff_event_id), 'proposal')
   if (offer === undefined) return fault('HS4409', 'accepts an offer that is none, or is not there')
@@ -62,11 +63,8 @@ function judgeAck(folding: Folding, item: LaneItem<'ack'>): LaneFault | undefine
   if (!reads.has(offer.entry.cid))
     return fault('BLOCKED_UNREAD_PREDECESSOR', `its author has not read ${offer.entry.cid}`)
   if (!isHeld) return fault('HS4403', 'says that its author has read what it has not')
-  const end = folding
-    .pastOf(item)
-    .map((cid) => ofKind(folding.items.get(cid), 'decline'))
-    .find((one) => one?.body.proposal === offer.entry.cid && one.entry.author === entry.author)
-  return end && fault('HS4405', `accepts an offer that ${end.entry.cid} has declined`)
+  const end = past.refusalOf(offer.entry.cid, entry.author)
+  return end && fault('HS4405', `accepts an offer that ${end} has declined`)
 }
 
 function judgeWithdraw(folding: Folding, item: LaneItem<'withdraw'>): LaneFault | undefined {

@@ -1,12 +1,12 @@
 import type { HrcAck, HrcProposal, HrcSignal, HrcState } from '../contracts/hrc/documents.ts'
 import type { LaneItem } from './item.ts'
-import type { HeldView } from './view.ts'
+import type { HeldPast } from './view.ts'
 
 /** What stands for a predecessor where nothing of a lane was read. */
 export const nothingRead = 'none'
 
 /** Returns a view as HRC's coordination state. */
-export function projectState(lane: string, view: HeldView): HrcState {
+export function projectState(lane: string, view: HeldPast): HrcState {
   const [head] = view.heads
   return {
     schema_version: 'hrc-state/0.1',

@@ -30,25 +30,36 @@ export interface LaneHead {
   readonly entries: readonly CidText[]
 }
 
-/** Who holds the pen, as a set of entries has it. */
-export interface HeldView {
+/** Who holds the pen, as far as an entry is judged by it. */
+export interface HeldPast {
   readonly standing: 'held'
   readonly owner: string
   readonly epoch: number
   /** One; more are a fork that the owner joins. By event. */
   readonly heads: readonly LaneHead[]
-  /** What was left behind when a commit moved the lane on. */
-  readonly branches: readonly LaneHead[]
   readonly tick: Tick
   readonly base: string
 }
 
 /** Nobody holds the pen until the roots take the lane over. */
-export interface ContestedView {
+export interface ContestedPast {
   readonly standing: 'contested'
   readonly why: 'commits' | 'openings' | 'takeovers'
   /** The epoch that is contested. */
   readonly epoch: number
+}
+
+/** What the past of an entry says of a lane; undefined where it holds no opening. */
+export type PastView = ContestedPast | HeldPast | undefined
+
+/** Who holds the pen, as a set of entries has it. */
+export interface HeldView extends HeldPast {
+  /** What was left behind when a commit moved the lane on. */
+  readonly branches: readonly LaneHead[]
+}
+
+/** What contests a lane, as a set of entries has it. */
+export interface ContestedView extends ContestedPast {
   /** The entries that stand against each other, sorted. */
   readonly cids: readonly CidText[]
 }
@@ -112,7 +123,9 @@ function findEquivocation(
   const byEpoch = new Map<number, StatedCommit[]>()
   for (const commit of commits) {
     if (commit.base !== base || owners.get(commit.epoch)?.has(commit.author) !== true) continue
-    byEpoch.set(commit.epoch, [...(byEpoch.get(commit.epoch) ?? []), commit])
+    const of = byEpoch.get(commit.epoch)
+    if (of === undefined) byEpoch.set(commit.epoch, [commit])
+    else of.push(commit)
   }
   return [...byEpoch.values()]
     .filter((of) => new Set(of.map(({ proposal }) => proposal)).size > 1)
@@ -137,7 +150,11 @@ function heldView(line: readonly Placed[], base: string): HeldView {
 
 function headsOf(nodes: readonly Placed[]): readonly LaneHead[] {
   const groups = new Map<string, Placed[]>()
-  for (const node of nodes) groups.set(node.key, [...(groups.get(node.key) ?? []), node])
+  for (const node of nodes) {
+    const group = groups.get(node.key)
+    if (group === undefined) groups.set(node.key, [node])
+    else group.push(node)
+  }
   return [...groups.values()]
     .map((group) => ({
       key: group[0]!.key,
@@ -148,24 +165,7 @@ function headsOf(nodes: readonly Placed[]): readonly LaneHead[] {
     .sort(byEvent)
 }
 
-function byEvent(a: LaneHead, b: LaneHead): number {
+/** Orders heads by the id that they have in HRC's documents. */
+export function byEvent(a: LaneHead, b: LaneHead): number {
   return a.event < b.event ? -1 : a.event > b.event ? 1 : a.key < b.key ? -1 : 1
-}
-
-/** Returns the view once a node is added that saw it. */
-export function advance(view: HeldView, node: Placed): HeldView {
-  const head = { key: node.key, event: node.event, status: node.status, entries: [node.cid] }
-  const isLeft = ({ key }: LaneHead): boolean => !node.follows.includes(key)
-  const heads = view.heads.filter(isLeft)
-  const branches = view.branches.filter(isLeft)
-  const { epoch, owner, tick } = node
-  if (epoch === view.epoch) return { ...view, heads: [...heads, head].sort(byEvent), branches }
-  return {
-    ...view,
-    epoch,
-    owner,
-    tick,
-    heads: [head],
-    branches: [...branches, ...heads].sort(byEvent),
-  }
 }
