@@ -121,9 +121,14 @@ export function makeContext(parts: {
  * does not stand.
  */
 export async function getEntry(context: Context, cid: CidText): Promise<VerifiedEntry> {
+  return context.recent.get(cid) ?? entryOf(context, cid, await context.db.get(cid))
+}
+
+/** Does what `getEntry` does with a block that was read, and throws the same. */
+export function entryOf(context: Context, cid: CidText, bytes: Uint8Array): VerifiedEntry {
   const known = context.recent.get(cid)
   if (known !== undefined) return known
-  const entry = decodeEntry(cid, await context.db.get(cid))
+  const entry = decodeEntry(cid, bytes)
   return keep(context, cid, isChecked(context, cid) ? asVerified(entry) : findVerified(entry))
 }
 

@@ -67,7 +67,7 @@ export class LinkGraph {
   reach(starts: readonly CidText[], without: readonly CidText[] = []): readonly CidText[] {
     const found: number[] = []
     this.#back(this.placesOf(starts), this.placesOf(without), 0, (place) => found.push(place))
-    return found.reverse().map((place) => this.order[place]!)
+    return found.toReversed().map((place) => this.order[place]!)
   }
 
   /** Returns those among `cids` that are reached from `starts`. Looks no further back than to the first of them. */

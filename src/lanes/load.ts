@@ -1,7 +1,7 @@
 import { decodeForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
-import { getEntry } from '../context.ts'
+import { entryOf } from '../context.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
@@ -9,7 +9,7 @@ import { streamsOf } from '../graph/ref.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { quoted } from '../kernel/shown.ts'
 import { entriesOf } from '../trust/load.ts'
-import type { LaneBody } from './bodies.ts'
+import type { LaneBody, Observed } from './bodies.ts'
 import { isLaneKind, observedIn, readLaneBody } from './bodies.ts'
 import { Folding } from './fold.ts'
 import { LinkGraph } from './graph.ts'
@@ -86,35 +86,38 @@ function rootsOf({ trust }: Context): LaneRoots {
 const atOnce = 256
 
 async function readEntries(context: Context, cids: readonly CidText[]): Promise<readonly Read[]> {
-  const entries: VerifiedEntry[] = []
-  for (const cid of cids) {
-    const entry = await unlessBroken(() => getEntry(context, cid))
-    if (entry !== undefined) entries.push(entry)
-  }
-  const own = await context.db.getMany(entries.map(({ cid }) => cid))
-  const bodies = await context.db.getMany(entries.map(({ body }) => body))
-  return entries.map((entry, i): Read => {
-    const [block, body] = [own[i], bodies[i]]
-    if (block?.state !== 'ok' || body?.state !== 'ok')
+  const blocks = await context.db.getMany(cids)
+  const read = blocks.map((block, i) => {
+    const cid = cids[i]!
+    const isThere = block.state === 'ok'
+    const entry = unlessBroken(() =>
+      isThere ? entryOf(context, cid, block.bytes) : context.recent.get(cid),
+    )
+    return { entry, own: isThere ? block.bytes : undefined }
+  })
+  const found = read.filter(
+    (one): one is typeof one & { entry: VerifiedEntry } => one.entry !== undefined,
+  )
+  const bodies = await context.db.getMany(found.map(({ entry }) => entry.body))
+  return found.map(({ entry, own }, i): Read => {
+    const body = bodies[i]
+    if (own === undefined || body?.state !== 'ok')
       return { entry, blocks: undefined, body: undefined }
-    return { entry, blocks: [block.bytes, body.bytes], body: findBody(entry, body.bytes) }
+    return { entry, blocks: [own, body.bytes], body: findBody(entry, body.bytes) }
   })
 }
 
 function findBody({ kind }: VerifiedEntry, bytes: Uint8Array): LaneBody | undefined {
   if (!isLaneKind(kind)) return undefined
-  try {
+  return unlessBroken(() => {
     const body = readLaneBody(kind, decodeForm(bytes).form)
     return 'fault' in body ? undefined : body
-  } catch (error) {
-    if (error instanceof HstoreError) return undefined
-    throw error
-  }
+  })
 }
 
-async function unlessBroken<T>(read: () => Promise<T>): Promise<T | undefined> {
+function unlessBroken<T>(read: () => T): T | undefined {
   try {
-    return await read()
+    return read()
   } catch (error) {
     if (error instanceof HstoreError) return undefined
     throw error
@@ -130,19 +133,50 @@ function itemsOf(
   if (body === undefined) return []
   const observed = observedIn(body)
   if (observed === undefined) return [{ entry, body, isHeld: true, reads: nothing }]
-  const before = signedBefore(lane, entry.signer, entry.prev)
-  const rests = [...entry.parents, ...entry.refs]
-  return [
-    {
-      entry,
-      body,
-      isHeld: isHeld(lane.readable, entry.signer, observed, before),
-      reads: lane.readable.graph.reached(observed.through, rests),
-    },
-  ]
+  return [new ReadingItem(lane, entry, body, observed)]
 }
 
 const nothing: ReadonlySet<CidText> = new Set()
+
+/** What was read is looked up, and its bytes hashed, only where a verdict rests on it. */
+class ReadingItem implements LaneItem {
+  readonly entry: VerifiedEntry
+  readonly body: LaneBody
+  readonly #lane: Pick<Lane, 'bodies' | 'entries' | 'readable'>
+  readonly #observed: Observed
+  #isHeld: boolean | undefined
+  #reads: ReadonlySet<CidText> | undefined
+
+  constructor(
+    lane: Pick<Lane, 'bodies' | 'entries' | 'readable'>,
+    entry: VerifiedEntry,
+    body: LaneBody,
+    observed: Observed,
+  ) {
+    this.#lane = lane
+    this.entry = entry
+    this.body = body
+    this.#observed = observed
+  }
+
+  get isHeld(): boolean {
+    const { signer, prev } = this.entry
+    this.#isHeld ??= isHeld(
+      this.#lane.readable,
+      signer,
+      this.#observed,
+      signedBefore(this.#lane, signer, prev),
+    )
+    return this.#isHeld
+  }
+
+  get reads(): ReadonlySet<CidText> {
+    const { parents, refs } = this.entry
+    const { graph } = this.#lane.readable
+    this.#reads ??= graph.reached(this.#observed.through, [...parents, ...refs])
+    return this.#reads
+  }
+}
 
 /**
  * Returns what a signer has signed as read, as the last entries say it that lie on its own chain up to `prev`.

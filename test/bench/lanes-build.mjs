@@ -115,7 +115,7 @@ class Writer {
 
   async flush() {
     const { db, marks } = this.#context
-    const through = [...this.#ends].sort()
+    const through = [...this.#ends].toSorted(byText)
     const rows = agents.map((agent) => marks.readRow(agent, `lane:${lane}`, through))
     await db.commit({ blocks: [], rows })
     await db.flushed()
@@ -171,7 +171,7 @@ class Writer {
     unread.sort((a, b) => a.generation - b.generation || (a.cid < b.cid ? -1 : 1))
     for (const { blocks } of unread) for (const bytes of blocks) add(bytes)
     this.#unread.set(agents[by], [])
-    return { held: new Uint8Array(hash.digest()), through: [...this.#ends].sort() }
+    return { held: new Uint8Array(hash.digest()), through: [...this.#ends].toSorted(byText) }
   }
 
   async #put({ block, entry }, body) {
@@ -203,4 +203,8 @@ class Writer {
     } else if (kind.startsWith('lane-')) Object.assign(this.#last, { node: cid, head: cid })
     else this.#last[kind] = cid
   }
+}
+
+function byText(a, b) {
+  return a < b ? -1 : 1
 }
