@@ -14,10 +14,30 @@ try {
 }
 `
 
+/** What a guard before each effect waits for stands in a file of its own: it loads no verb but `may-act`. */
+const first = new Set()
+const firstEntries = /[\\/]src[\\/]cli[\\/](?:program|process-io|verbs[\\/]may-act)\.js$/
+const firstPackages =
+  /rolldown[\\/]runtime|node_modules[\\/](?:commander|level|[a-z]+-level|level-[a-z]+)[\\/]/
+
+/** @param {string} id */
+const isFirst = (id) => first.has(id) || firstPackages.test(id)
+
 export default defineConfig({
   platform: 'node',
   external: ['bcrypt-pbkdf'],
   plugins: [
+    {
+      name: 'first-file',
+      buildEnd() {
+        const waiting = [...this.getModuleIds()].filter((id) => firstEntries.test(id))
+        for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+          if (first.has(id)) continue
+          first.add(id)
+          waiting.push(...(this.getModuleInfo(id)?.importedIds ?? []))
+        }
+      },
+    },
     {
       name: 'addon-in-place',
       load: {
@@ -28,9 +48,13 @@ export default defineConfig({
   ],
   output: {
     format: 'esm',
-    // one file, but for the large validator that only papers need, and for what prints completion scripts
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    // two files, but for the large validator that only papers need, and for what prints completion scripts
     codeSplitting: {
-      groups: [{ name: 'hstore', test: /^(?!.*(?:generated[\\/]paper|[\\/]completion[\\/.]))/ }],
+      groups: [
+        { name: 'first', test: isFirst, priority: 1 },
+        { name: 'hstore', test: /^(?!.*(?:generated[\\/]paper|[\\/]completion[\\/.]))/ },
+      ],
     },
   },
 })

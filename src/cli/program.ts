@@ -57,7 +57,9 @@ interface At {
 async function answer(argv: readonly string[], io: Io, at: At): Promise<number> {
   let code: number = exits.ok
   const help: string[] = []
-  const program = build(at, help, async (verb, args, options) => {
+  // where the first word is a verb, the parser needs no other
+  const only = verbs.filter(({ name }) => name === argv[0])
+  const program = build(only.length > 0 ? only : verbs, at, help, async (verb, args, options) => {
     code = await verb(io, args, options)
   })
   if (argv.length === 0) {
@@ -96,7 +98,7 @@ function noVerb(path: readonly string[]): UsageError {
 /** Runs a verb that the parser has found. */
 type Start = (verb: Verb, args: readonly string[], options: Parameters<Verb>[2]) => Promise<void>
 
-function build(at: At, help: string[], start: Start): Command {
+function build(wanted: readonly VerbSpec[], at: At, help: string[], start: Start): Command {
   const program = new Command('hstore')
     .description(programSummary)
     .version(version())
@@ -107,9 +109,9 @@ function build(at: At, help: string[], start: Start): Command {
   program.commandsGroup('More:').helpCommand('help [verb...]', 'Show the help of a verb')
   for (const [flags, description] of globalOptions) program.option(flags, description)
   // help lists groups in the order that they come in: what has none comes last
-  const last = verbs.filter(({ group }) => group === undefined)
+  const last = wanted.filter(({ group }) => group === undefined)
   followVerbs(program, [], at)
-  for (const verb of [...verbs.filter(({ group }) => group !== undefined), ...last])
+  for (const verb of [...wanted.filter(({ group }) => group !== undefined), ...last])
     add(program, verb, [], at, start)
   return program
 }

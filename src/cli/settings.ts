@@ -1,10 +1,8 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { HandoffError } from '../errors.ts'
-import { showKey } from '../key-verbs.ts'
 import { whyOf } from '../kernel/errno.ts'
 import type { OpenStoreOptions, Store } from '../open-store.ts'
-import { openStore } from '../open-store.ts'
 import { readGiven } from './input.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
@@ -117,6 +115,8 @@ export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> 
     waitMs: waitMs(options),
     genesis: options.genesis,
   }
+  // loaded only here: not every verb needs all that a store can do
+  const { openStore } = await import('../open-store.ts')
   const store = await openStore(wanted)
   const agent = wanted.agent ?? store.config.agent
   if (agent !== undefined) await warnOfPassphraseFile(io, options, agent)
@@ -130,6 +130,7 @@ export async function warnOfPassphraseFile(
   agent: string,
 ): Promise<void> {
   if (options.passphraseFile === undefined) return
+  const { showKey } = await import('../key-verbs.ts')
   const key = await showKey(keysFolder(io, options), agent).catch(() => undefined)
   if (key === undefined || (key.level === 'file' && key.encrypted !== false)) return
   const why = key.level === 'agent' ? 'kept by ssh-agent' : 'not encrypted'

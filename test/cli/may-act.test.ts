@@ -1,5 +1,6 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Ran } from '../support/cli.ts'
 import type { TestStore } from '../support/store.ts'
@@ -223,5 +224,18 @@ describe('what may-act rests on', () => {
     const ran = await ask({ ...root, authority_lane_id: 'keyless' })
     await rename(path.join(store.keys, 'trust'), path.join(agentsFolder, 'trust'))
     expect(ran).toMatchObject({ exit: 0 })
+  })
+})
+
+describe('what a guard loads', () => {
+  it('is the first file of the bundle and no other', async () => {
+    const folder = fileURLToPath(new URL('../../dist/cli', import.meta.url))
+    const files = await readdir(folder)
+    const first = files.find((name) => name.startsWith('first-'))!
+    const imported = async (name: string): Promise<readonly string[]> => {
+      const text = await readFile(path.join(folder, name), 'utf8')
+      return [...text.matchAll(/from"\.\/([\w-]+)-[\w-]+\.js"/g)].map((found) => found[1]!)
+    }
+    expect(await imported(first)).toEqual(['rolldown-runtime'])
   })
 })

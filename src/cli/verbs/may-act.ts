@@ -1,5 +1,6 @@
 import type { HrcFile } from '../../contracts/hrc/read-file.ts'
 import type { LastContact } from '../../may-act/last-contact.ts'
+import { askMayAct, askQuiescence } from '../../may-act/in-store.ts'
 import type { MayActReport, QuiescenceReport } from '../../may-act/may-act.ts'
 import { ageOf } from '../age.ts'
 import { exitOfExecution } from '../exit-codes.ts'
@@ -8,7 +9,7 @@ import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
-import { openNamed } from '../settings.ts'
+import { openOptions } from '../settings.ts'
 
 type Options = GlobalOptions & Readonly<Record<string, unknown>>
 
@@ -38,16 +39,15 @@ async function askOne(io: Io, options: Options, now: number): Promise<MayActRepo
   }
   const parent = await given(io, options, 'parent')
   const lane = options['lane'] as string | undefined
-  await using store = await openNamed(io, options)
-  return await store.lanes.mayAct({ execution, parent, lane }, now)
+  return askMayAct(openOptions(io, options), { execution, parent, lane }, now)
 }
 
 async function askAll(io: Io, options: Options, now: number): Promise<QuiescenceReport> {
   refuse(options, ['execution', 'parent', 'lane'], '--quiescent')
   const executions = await given(io, options, 'executions')
   if (executions === undefined) throw new UsageError('--executions FILE is missing')
-  await using store = await openNamed(io, options)
-  return await store.lanes.quiescent(options['quiescent'] as string, executions, now)
+  const lane = options['quiescent'] as string
+  return askQuiescence(openOptions(io, options), lane, executions, now)
 }
 
 function refuse(options: Options, others: readonly string[], what: string): void {
