@@ -187,7 +187,8 @@ function joined(a: Known, b: Known): Known {
   if (a === b || b === nothing) return a
   const seen = a.seen && b.seen ? joinSeen(a.seen, b.seen) : (a.seen ?? b.seen)
   const facts = joinFacts(a.facts, b.facts)
-  return [a, b].find((one) => one.seen === seen && one.facts === facts) ?? { seen, facts }
+  if (seen === a.seen && facts === a.facts) return a
+  return seen === b.seen && facts === b.facts ? b : { seen, facts }
 }
 
 function push<K>(lists: Map<K, CidText[]>, key: K, cid: CidText): void {

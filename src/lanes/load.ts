@@ -55,13 +55,7 @@ export async function laneNames(context: Context): Promise<readonly string[]> {
 /** Returns a lane with all that counts in it. What can't be read is no entry of it; `verify` names it. */
 export async function loadLane(context: Context, lane: string): Promise<Lane> {
   const stream = laneStream(lane)
-  const reads = new Map<CidText, Read>()
-  const cids: CidText[] = []
-  for await (const cid of entriesOf(context.db, stream)) cids.push(cid)
-  for (let at = 0; at < cids.length; at += atOnce) {
-    for (const read of await readEntries(context, cids.slice(at, at + atOnce)))
-      if (read.entry.stream === stream) reads.set(read.entry.cid, read)
-  }
+  const reads = await readStream(context, stream)
   const entries = new Map([...reads].map(([cid, { entry }]) => [cid, entry]))
   const readable: Readable = {
     graph: new LinkGraph(entries.values(), ({ parents, prev }) => [...parents, ...prev]),
@@ -80,6 +74,31 @@ export async function loadLane(context: Context, lane: string): Promise<Lane> {
 function rootsOf({ trust }: Context): LaneRoots {
   const { roots, threshold } = trust.roster
   return { holders: new Map(roots.map(({ did, holder }) => [did, holder])), threshold }
+}
+
+/** What was read last, for the next act on the same lane: blocks don't change, and were hashed when they were read. */
+const lastReads = new WeakMap<Context, { readonly stream: string; readonly reads: Reads }>()
+
+type Reads = ReadonlyMap<CidText, Read>
+
+async function readStream(context: Context, stream: string): Promise<Reads> {
+  const last = lastReads.get(context)
+  const known: Reads = last?.stream === stream ? last.reads : new Map()
+  const cids: CidText[] = []
+  for await (const cid of entriesOf(context.db, stream)) cids.push(cid)
+  const absent = cids.filter((cid) => known.get(cid)?.blocks === undefined)
+  const found = new Map<CidText, Read>()
+  for (let at = 0; at < absent.length; at += atOnce) {
+    for (const read of await readEntries(context, absent.slice(at, at + atOnce)))
+      if (read.entry.stream === stream) found.set(read.entry.cid, read)
+  }
+  const reads = new Map<CidText, Read>()
+  for (const cid of cids) {
+    const read = found.get(cid) ?? known.get(cid)
+    if (read !== undefined) reads.set(cid, read)
+  }
+  lastReads.set(context, { stream, reads })
+  return reads
 }
 
 /** Blocks read together, at most. */

@@ -58,10 +58,14 @@ export function joinSeen(a: Seen, b: Seen): Seen {
   if (a.isRivalled || b.isRivalled || a.root !== b.root)
     return raised(a.isRivalled ? a : { ...b, isRivalled: true }, highest)
   if (a.epoch !== b.epoch) return raised(a.epoch > b.epoch ? a : b, highest)
+  return raised(joinTops(a, b), highest)
+}
+
+function joinTops(a: Seen, b: Seen): Seen {
   const heads = joinHeads(a, b)
   const tick = Math.max(a.tick, b.tick)
-  const whole = [a, b].find((one) => one.heads === heads && one.tick === tick)
-  return raised(whole ?? { ...a, heads, tick }, highest)
+  if (heads === a.heads && tick === a.tick) return a
+  return heads === b.heads && tick === b.tick ? b : { ...a, heads, tick }
 }
 
 function raised(seen: Seen, highest: number): Seen {
@@ -70,6 +74,11 @@ function raised(seen: Seen, highest: number): Seen {
 
 function joinHeads({ heads: ours, order }: Seen, { heads: theirs }: Seen): readonly LaneHead[] {
   if (ours === theirs) return ours
+  const [one, other] = [ours[0]!.key, theirs[0]!.key]
+  if (ours.length === 1 && theirs.length === 1 && one !== other) {
+    if (order.leads(one, other)) return ours
+    if (order.leads(other, one)) return theirs
+  }
   const left = without(ours, theirs, order)
   const right = without(theirs, ours, order)
   if (left.length === 0 && right.length === theirs.length) return theirs
