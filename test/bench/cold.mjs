@@ -23,10 +23,14 @@ export function coldStarts(folder, rounds) {
   }
   run([bin, 'init', '--as', author, '--no-passphrase'], env)
   const cid = run(putNext(), env).trim()
+  run([bin, 'lane', 'open', 'bench'], env)
+  const execution = path.join(folder, 'execution.json')
+  writeFileSync(execution, JSON.stringify(executionOf('bench')))
   const cases = {
     'empty .mjs': () => [empty],
     '--version': () => [bin, '--version'],
     get: () => [bin, 'get', cid],
+    'may-act': () => [bin, 'may-act', '--execution', execution],
     put: putNext,
     resume: () => [bin, 'resume', 'csag:handoff/bench'],
   }
@@ -39,6 +43,18 @@ export function coldStarts(folder, rounds) {
     }
   }
   return times
+}
+
+/** What the owner of a lane runs at its first epoch. */
+function executionOf(lane) {
+  return {
+    execution_id: 'run',
+    authority_lane_id: lane,
+    authority_owner_ref: author,
+    authority_epoch: 1,
+    root_execution_id: 'run',
+    actor_ref: author,
+  }
 }
 
 function timed(args, env, codes) {
