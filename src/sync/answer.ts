@@ -9,7 +9,16 @@ import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import type { Peer, SettledPeer } from './peer.ts'
-import { Fields, linkForms, maxNodes, maxWanted, packCids, protocolVersion } from './protocol.ts'
+import { orderIn } from './order.ts'
+import {
+  Fields,
+  linkForms,
+  maxNodes,
+  maxOrdered,
+  maxWanted,
+  packCids,
+  protocolVersion,
+} from './protocol.ts'
 import { Quarantine } from './quarantine.ts'
 import { receive } from './receive.ts'
 import type { Rights } from './rights.ts'
@@ -17,6 +26,9 @@ import { addEntry, addPart, Answer, isPartOf, piecesFrom } from './serve-blocks.
 import { streamsIn, treeOf } from './trees.ts'
 
 const noBlocks: readonly Block[] = []
+
+/** Digests that one answer has, at most: a control block is a block as others are. */
+const maxTold = 50_000
 
 /** A store that answers. It is opened for each request, once what the client sends has come. */
 export interface Served {
@@ -67,6 +79,7 @@ type Handler = (sent: Sent) => Promise<Message>
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['hello', opened(hello)],
   ['compare', opened(compare)],
+  ['order', opened(order)],
   ['want', opened(want)],
   ['blocks', opened(sendBlocks)],
   ['piece', opened(sendPiece)],
@@ -113,6 +126,7 @@ async function compare({ peer, fields, rights }: Asked): Promise<Message> {
   }))
   const trees = new Map<string, RangeTree>()
   const answers: JsonForm[] = []
+  let told = 0
   for (const { stream, level, index, mine } of nodes) {
     const tree =
       trees.get(stream) ?? (rights.mayRead(stream) ? await treeOf(peer.db, stream) : undefined)
@@ -120,13 +134,33 @@ async function compare({ peer, fields, rights }: Asked): Promise<Message> {
     const isDeep = level > maxLevel
     if (tree === undefined || isDeep || tree.node(level, index) === mine) answers.push(null)
     else if (level > 0) answers.push([...tree.children(level, index)])
-    else answers.push(packCids(await entriesInRange(peer.db, stream, index)))
+    else {
+      const cids = await entriesInRange(peer.db, stream, index)
+      answers.push(packCids(cids))
+      told += cids.length
+    }
+    // the rest is asked for again
+    if (told >= maxTold) break
   }
   return plain({ is: 'compare', answers })
 }
 
 /** 32 to the tenth is more than there are ranges. */
 const maxLevel = Math.ceil(Math.log(Number.MAX_SAFE_INTEGER / 100) / Math.log(rangeFan))
+
+/** Entries of a stream, each behind what it follows; first those that rest on nothing else than the client has. */
+async function order({ peer, fields, rights }: Asked): Promise<Message> {
+  const stream = fields.text('stream')
+  const wanted = fields.cids('entries', maxOrdered, 'dag-json')
+  const ends = new Map(
+    fields.rows('ends', maxOrdered, (row) => [row.text(0), row.count(1)] as const),
+  )
+  const isOpen = rights.mayRead(stream)
+  const { closed, open } = isOpen
+    ? await orderIn(peer.db, stream, { wanted, ends })
+    : { closed: [], open: [] }
+  return plain({ is: 'order', closed: packCids(closed), open: packCids(open) })
+}
 
 async function want({ peer, fields, rights }: Asked): Promise<Message> {
   const wanted = fields
@@ -190,8 +224,6 @@ async function waiting({ served, fields, rights, blocks }: Sent): Promise<Messag
     quarantine.close()
   }
 }
-
-const maxTold = 20_000
 
 async function push({ served, rights, blocks }: Sent): Promise<Message> {
   assertWriter(rights)

@@ -1,4 +1,13 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { asBytes } from '../kernel/bytes.ts'
 import { encodeCid, readCid } from '../../store/cid-bytes.ts'
 import type { CarTextBlock } from '../../store/car-read.ts'
@@ -21,6 +30,9 @@ export const quarantineLimits: QuarantineLimits = {
   blocks: 100_000,
 }
 
+/** A remote may name more entries than there is memory for. */
+const roundEntries = 65_536
+
 interface Place {
   readonly at: number
   readonly length: number
@@ -37,10 +49,12 @@ const maxFrameBytes = 4 * 1024 * 1024 + maxCidBytes
 export class Arrivals implements MoreBlocks {
   readonly #file: string
   readonly #limits: QuarantineLimits
-  readonly #descriptor: number
+  #descriptor: number
   readonly #places = new Map<CidText, Place>()
   readonly #large = new Map<CidText, StagedArtifact>()
   #end = 0
+  /** Bytes of the file that belong to blocks that still wait. */
+  #live = 0
 
   /** @param file - Made where it is not there; held by nobody else. */
   constructor(file: string, limits: QuarantineLimits = quarantineLimits) {
@@ -53,6 +67,22 @@ export class Arrivals implements MoreBlocks {
   /** How many blocks wait. */
   get size(): number {
     return this.#places.size + this.#large.size
+  }
+
+  /** How much of what may wait does, from 0 to 1. */
+  get fill(): number {
+    const { sizeBytes, blocks } = this.#limits
+    return Math.max(this.#live / sizeBytes, this.#places.size / blocks)
+  }
+
+  /** How many entries are compared, sorted and fetched before the next are looked at. */
+  get round(): number {
+    return Math.min(roundEntries, this.#limits.blocks)
+  }
+
+  /** How many entries may be asked for at a time, so that a few answers never fill it. */
+  get share(): number {
+    return Math.ceil(this.#limits.blocks / 24)
   }
 
   /** The blocks of codec dag-json, in the order in which they came. */
@@ -74,20 +104,13 @@ export class Arrivals implements MoreBlocks {
   add({ cid, bytes }: CarTextBlock): void {
     if (this.#places.has(cid)) return
     const { sizeBytes, blocks } = this.#limits
-    const name = encodeCid(cid)
-    const length = name.length + bytes.length
-    if (this.#end + lengthBytes + length > sizeBytes || this.#places.size >= blocks) {
+    const frame = frameOf(cid, bytes)
+    if (this.#end + frame.length > sizeBytes && this.#live * 2 < this.#end) this.#pack()
+    if (this.#end + frame.length > sizeBytes || this.#places.size >= blocks) {
       const most = `${sizeBytes} bytes and ${blocks} blocks`
       throw new HandoffError('HSTORE_QUARANTINE_FULL', `more than ${most} wait to be judged`)
     }
-    const frame = Buffer.allocUnsafe(lengthBytes + length)
-    frame.writeUInt32BE(length)
-    frame.set(name, lengthBytes)
-    frame.set(bytes, lengthBytes + name.length)
-    this.#write(frame)
-    const at = this.#end + lengthBytes + name.length
-    this.#places.set(cid, { at, length: bytes.length })
-    this.#end += frame.length
+    this.#append(cid, frame, bytes.length)
   }
 
   /** Takes in a large artifact, which moves into the store when it is published. */
@@ -112,6 +135,8 @@ export class Arrivals implements MoreBlocks {
   /** Lets go of blocks that were judged. */
   forget(cids: Iterable<CidText>): void {
     for (const cid of cids) {
+      const place = this.#places.get(cid)
+      if (place !== undefined) this.#live -= sizeOnDisk(cid, place.length)
       this.#places.delete(cid)
       this.#large.delete(cid)
     }
@@ -150,8 +175,31 @@ export class Arrivals implements MoreBlocks {
         length: bytes.length,
       })
       this.#end += lengthBytes + length
+      this.#live += lengthBytes + length
     }
     if (this.#end < size) ftruncateSync(this.#descriptor, this.#end)
+  }
+
+  #append(cid: CidText, frame: Uint8Array, length: number): void {
+    this.#write(frame)
+    this.#end += frame.length
+    this.#live += frame.length
+    this.#places.set(cid, { at: this.#end - length, length })
+  }
+
+  /** Writes what still waits anew, without what was let go of. */
+  #pack(): void {
+    const waiting = [...this.#places]
+    const before = this.#descriptor
+    const file = `${this.#file}.packed`
+    rmSync(file, { force: true })
+    const read = ({ at, length }: Place): Uint8Array => this.#readFrom(before, at, length)!
+    this.#descriptor = openSync(file, 'a+', 0o600)
+    this.#end = 0
+    this.#live = 0
+    for (const [cid, place] of waiting) this.#append(cid, frameOf(cid, read(place)), place.length)
+    closeSync(before)
+    renameSync(file, this.#file)
   }
 
   #write(frame: Uint8Array): void {
@@ -163,13 +211,31 @@ export class Arrivals implements MoreBlocks {
   }
 
   #read(at: number, length: number): Uint8Array | undefined {
+    return this.#readFrom(this.#descriptor, at, length)
+  }
+
+  #readFrom(descriptor: number, at: number, length: number): Uint8Array | undefined {
     const bytes = Buffer.allocUnsafe(length)
     let read = 0
     while (read < length) {
-      const count = readSync(this.#descriptor, bytes, read, length - read, at + read)
+      const count = readSync(descriptor, bytes, read, length - read, at + read)
       if (count === 0) return undefined
       read += count
     }
     return asBytes(bytes)
   }
+}
+
+function frameOf(cid: CidText, bytes: Uint8Array): Uint8Array {
+  const name = encodeCid(cid)
+  const length = name.length + bytes.length
+  const frame = Buffer.allocUnsafe(lengthBytes + length)
+  frame.writeUInt32BE(length)
+  frame.set(name, lengthBytes)
+  frame.set(bytes, lengthBytes + name.length)
+  return frame
+}
+
+function sizeOnDisk(cid: CidText, length: number): number {
+  return lengthBytes + encodeCid(cid).length + length
 }

@@ -13,6 +13,7 @@ import { bounded } from '../kernel/shown.ts'
  * | --- | --- | --- |
  * | hello | genesis? | genesis, roster, streams: [name, ranges, fingerprint] |
  * | compare | nodes: [stream, level, index, fingerprint] | answers: null, or fingerprints below, or the entries |
+ * | order | stream, entries, ends: [signer, seq] | closed, open: the entries, each behind what it follows |
  * | want | of: [stream, entries] | taken; the entries' blocks with body, list and source |
  * | blocks | of: [stream, entry, blocks] | taken, large: [artifact, size]; the blocks |
  * | piece | stream, entry, artifact, at | size; blocks that joined are the bytes from there on |
@@ -30,6 +31,9 @@ export const maxNodes = 1024
 
 /** Entries that one `want` asks for, at most. */
 export const maxWanted = 4096
+
+/** Entries that one `order` sorts, at most: those of a round, and those that wait. */
+export const maxOrdered = 80_000
 
 /** About how many bytes of blocks an answer carries; a larger block goes alone. */
 export const answerBytes: number = 4 * 1024 * 1024

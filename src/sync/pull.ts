@@ -1,7 +1,9 @@
 import { linkForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
+import { decodeEntry } from '../entry/decode.ts'
 import { bytesIn } from './answer.ts'
+import { askOrder } from './ask-order.ts'
 import { ask } from './ask.ts'
 import type { Fate } from './fate.ts'
 import type { Progress } from './progress.ts'
@@ -29,28 +31,17 @@ interface Wanted {
   readonly cid: CidText
 }
 
+/** How much of the quarantine may wait for what comes later in seq; then the remote is asked for the order of links. */
+const crowded = 1 / 8
+
 /**
  * Fetches entries with all that they need, judges them, and stores what is fit, a few MiB at a time. What came before a
  * cut is in the quarantine and is not asked for again.
- *
- * @param missing - By stream, in the order of seq; the roster's stream is taken first.
  */
-export async function pull(
-  withOwn: WithOwn,
-  transport: Transport,
-  quarantine: Quarantine,
-  missing: ReadonlyMap<string, readonly CidText[]>,
-  progress: Progress,
-): Promise<Pulled> {
-  const puller = new Puller(withOwn, transport, quarantine, progress)
-  await puller.run(missing)
-  return puller
-}
-
-class Puller implements Pulled {
-  added = 0
+export class Puller implements Pulled {
+  added: number = 0
   roster: CidText | undefined
-  readonly unstored = new Map<CidText, Fate>()
+  readonly unstored: Map<CidText, Fate> = new Map()
   readonly #withOwn: WithOwn
   readonly #transport: Transport
   readonly #quarantine: Quarantine
@@ -63,6 +54,10 @@ class Puller implements Pulled {
   readonly #asked = new Set<CidText>()
   readonly #streamOf = new Map<CidText, string>()
   #waiting: ReadonlyMap<CidText, readonly CidText[]> = new Map()
+  /** What the entries that wait follow: it comes as entries, or not at all. */
+  #followed: ReadonlySet<CidText> = new Set()
+  #isLast = true
+  #nextOrder = crowded
 
   constructor(withOwn: WithOwn, transport: Transport, quarantine: Quarantine, progress: Progress) {
     this.#withOwn = withOwn
@@ -71,37 +66,84 @@ class Puller implements Pulled {
     this.#progress = progress
   }
 
-  async run(missing: ReadonlyMap<string, readonly CidText[]>): Promise<void> {
+  /**
+   * Pulls some of what the remote has.
+   *
+   * @param missing - By stream, in the order of seq; the roster's stream is taken first.
+   * @param isLast - Whether it is all that the remote has, or the last of it.
+   */
+  async run(missing: ReadonlyMap<string, readonly CidText[]>, isLast: boolean): Promise<void> {
     const { arrivals } = this.#quarantine
-    let pending: Wanted[] = []
+    this.#isLast = isLast
+    let pending: readonly Wanted[] = this.#begin(missing)
+    await this.#quarantine.completeAll(this.#transport.name)
+    if (arrivals.size > 0) await this.#settle()
+    while (pending.length > 0) {
+      if (arrivals.fill >= this.#nextOrder) pending = await this.#inOrder(pending)
+      else if (arrivals.fill < crowded) this.#nextOrder = crowded
+      if (pending.length === 0) break
+      const taken = await this.#fetch(pending.slice(0, Math.min(maxWanted, arrivals.share)))
+      for (const { cid } of pending.slice(0, taken)) {
+        this.#coming.delete(cid)
+        if (!arrivals.has(cid)) this.#withhold(cid)
+      }
+      pending = pending.slice(taken)
+      await this.#settle()
+    }
+  }
+
+  /** Names what nothing that the remote has can complete any more, and lets go of it. */
+  end(): void {
+    const { arrivals } = this.#quarantine
+    for (const [cid, needs] of this.#waiting)
+      this.unstored.set(cid, { fate: 'incomplete', needs, why: `block ${needs[0]} did not come` })
+    arrivals.forget([...arrivals.cids()])
+  }
+
+  #begin(missing: ReadonlyMap<string, readonly CidText[]>): Wanted[] {
+    const { arrivals } = this.#quarantine
+    for (const cid of this.#streamOf.keys()) if (!arrivals.has(cid)) this.#streamOf.delete(cid)
+    const pending: Wanted[] = []
     for (const stream of [...missing.keys()].sort(rosterFirst)) {
       for (const cid of missing.get(stream)!) {
         this.#streamOf.set(cid, stream)
         if (!arrivals.has(cid)) pending.push({ stream, cid })
       }
     }
+    this.#coming.clear()
+    this.#asked.clear()
     for (const { cid } of pending) this.#coming.add(cid)
-    await this.#quarantine.completeAll(this.#transport.name)
-    if (arrivals.size > 0) await this.#settle()
-    while (pending.length > 0) {
-      const taken = await this.#fetch(pending.slice(0, maxWanted))
-      for (const { cid } of pending.slice(0, taken)) {
-        this.#coming.delete(cid)
-        if (!arrivals.has(cid)) this.#withheld.add(cid)
-      }
-      pending = pending.slice(taken)
-      await this.#settle()
+    return pending
+  }
+
+  /** Two signers far ahead of each other: what the others rest on comes first, what rests on nothing to come, not at all. */
+  async #inOrder(pending: readonly Wanted[]): Promise<readonly Wanted[]> {
+    this.#nextOrder = this.#quarantine.arrivals.fill + crowded
+    const { stream } = pending[0]!
+    const isOfStream = (one: Wanted): boolean => one.stream === stream
+    const waiting = [...this.#waiting.keys()].filter((cid) => this.#streamOf.get(cid) === stream)
+    const wanted = pending.filter(isOfStream).map(({ cid }) => cid)
+    const cids = [...waiting, ...wanted]
+    const { closed, open } = await askOrder(this.#withOwn, this.#transport, stream, cids)
+    const sorted = new Set([...closed, ...open])
+    const left = new Set(wanted)
+    const first = closed.filter((cid) => left.has(cid))
+    for (const cid of open) {
+      if (!left.has(cid)) continue
+      this.#coming.delete(cid)
+      if (this.#isLast) this.#withhold(cid)
     }
-    for (const cid of this.#withheld)
-      this.unstored.set(cid, {
-        fate: 'incomplete',
-        needs: [cid],
-        why: 'it is named, and not given',
-      })
-    // what nothing that the remote has can complete any more
-    for (const [cid, needs] of this.#waiting)
-      this.unstored.set(cid, { fate: 'incomplete', needs, why: `block ${needs[0]} did not come` })
-    arrivals.forget([...arrivals.cids()])
+    const unsorted = wanted.filter((cid) => !sorted.has(cid))
+    return [
+      ...[...first, ...unsorted].map((cid) => ({ stream, cid })),
+      ...pending.filter((one) => !isOfStream(one)),
+    ]
+  }
+
+  #withhold(cid: CidText): void {
+    this.#withheld.add(cid)
+    const why = 'it is named, and not given'
+    this.unstored.set(cid, { fate: 'incomplete', needs: [cid], why })
   }
 
   async #fetch(wanted: readonly Wanted[]): Promise<number> {
@@ -126,6 +168,7 @@ class Puller implements Pulled {
       let lacking: readonly Lacking[] = []
       const found = await this.#withOwn((own) =>
         receive(own, this.#quarantine.arrivals, ({ unstored, waiting }) => {
+          this.#followed = this.#followedBy(waiting.keys())
           lacking = this.#lackingOf(waiting)
           return { isReady: lacking.length === 0, heldBack: this.#brokenIn(unstored, waiting) }
         }),
@@ -152,8 +195,22 @@ class Puller implements Pulled {
     const broken: CidText[] = [...this.#withheld]
     for (const [cid, { fate }] of unstored) if (fate === 'refused') broken.push(cid)
     for (const [cid, needs] of waiting)
-      if (needs.some((need) => !this.#coming.has(need))) broken.push(cid)
+      if (needs.some((need) => !this.#mayCome(need))) broken.push(cid)
     return new Set(broken.map((cid) => this.#streamOf.get(cid) ?? ''))
+  }
+
+  /** Before the last round, the remote may have what an entry follows. */
+  #mayCome(cid: CidText): boolean {
+    return this.#coming.has(cid) || (!this.#isLast && this.#followed.has(cid))
+  }
+
+  #followedBy(cids: Iterable<CidText>): ReadonlySet<CidText> {
+    const followed = new Set<CidText>()
+    for (const cid of cids) {
+      const { parents, prev } = decodeEntry(cid, this.#quarantine.arrivals.find(cid)!)
+      for (const link of [...parents, ...prev]) followed.add(link)
+    }
+    return followed
   }
 
   /** What is not an entry on its way, and was not asked for yet. */
@@ -163,7 +220,7 @@ class Puller implements Pulled {
       const stream = this.#streamOf.get(entry)
       if (stream === undefined) continue
       for (const cid of needs) {
-        if (this.#coming.has(cid) || waiting.has(cid) || this.#asked.has(cid)) continue
+        if (this.#mayCome(cid) || waiting.has(cid) || this.#asked.has(cid)) continue
         this.#asked.add(cid)
         lacking.push({ stream, entry, cid })
       }

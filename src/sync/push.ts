@@ -2,15 +2,15 @@ import { linkForm } from '../../store/canonical.ts'
 import type { Block } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { linksFirst } from '../../store/links-first.ts'
-import type { Entry } from '../entry/entry.ts'
 import { ask, askPlain } from './ask.ts'
 import type { Unstored } from './fate.ts'
+import { linksOf } from './order.ts'
 import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
 import { maxWanted } from './protocol.ts'
 import { rosterFirst } from './pull.ts'
 import type { WithOwn } from './reconcile.ts'
-import { addEntry, addPart, Answer, findInStream, isPartOf, piecesFrom } from './serve-blocks.ts'
+import { addEntry, addPart, Answer, isPartOf, piecesFrom } from './serve-blocks.ts'
 
 /** What a push did. */
 export interface Pushed {
@@ -19,7 +19,7 @@ export interface Pushed {
   readonly untaken: readonly Unstored[]
 }
 
-const maxTold = 20_000
+const maxTold = 50_000
 
 /** An entry that waits at the remote, and what for. */
 interface Lacking {
@@ -80,14 +80,9 @@ class Pusher {
   }
 
   async #inOrder(stream: string, cids: readonly CidText[]): Promise<readonly CidText[]> {
-    return this.#withOwn(async ({ db }) => {
-      const entries: Entry[] = []
-      for (const cid of cids) {
-        const found = await findInStream(db, stream, cid)
-        if (found !== undefined) entries.push(found.entry)
-      }
-      return linksFirst(entries).map(({ cid }) => cid)
-    })
+    return this.#withOwn(async ({ db }) =>
+      linksFirst(await linksOf(db, stream, cids)).map(({ cid }) => cid),
+    )
   }
 
   async #gather(

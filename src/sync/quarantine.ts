@@ -10,6 +10,7 @@ import { stagedFile } from '../../store/stage-artifact.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { makeFolder } from '../kernel/files.ts'
+import type { QuarantineLimits } from './arrivals.ts'
 import { Arrivals } from './arrivals.ts'
 
 const active = /^blocks-(\d+)-\d+$/
@@ -25,24 +26,28 @@ export class Quarantine {
   readonly #folder: string
   readonly #file: string
 
-  private constructor(directory: string, folder: string) {
+  private constructor(directory: string, folder: string, limits?: QuarantineLimits) {
     this.#directory = directory
     this.#folder = folder
     opened += 1
     this.#file = path.join(folder, `blocks-${process.pid}-${opened}`)
     takeUp(folder, this.#file)
-    this.arrivals = new Arrivals(this.#file)
+    this.arrivals = new Arrivals(this.#file, limits)
   }
 
   /**
    * @param directory - The store's folder.
    * @param who - Names the remote.
    */
-  static async open(directory: string, who: string): Promise<Quarantine> {
+  static async open(
+    directory: string,
+    who: string,
+    limits?: QuarantineLimits,
+  ): Promise<Quarantine> {
     const name = createHash('sha256').update(who).digest('hex').slice(0, 32)
     const folder = path.join(directory, 'quarantine', name)
     await makeFolder(folder, 0o700)
-    return new Quarantine(directory, folder)
+    return new Quarantine(directory, folder, limits)
   }
 
   /** Returns how many bytes of a large artifact are here. */

@@ -18,8 +18,29 @@ export interface ToldStream {
 
 /** What one side has and the other has not, by stream and in the order of seq. */
 export interface Difference {
+  /** The first of what is missing here, about as many as were asked for. */
   readonly missingHere: ReadonlyMap<string, readonly CidText[]>
   readonly missingThere: ReadonlyMap<string, readonly CidText[]>
+  /** How many are missing here, as far as they were looked at. */
+  readonly countHere: number
+  /** Of the entries that were to be watched, those that are missing there. */
+  readonly lost: ReadonlySet<string>
+  /** Whether all was compared: more of what is missing here may stand behind. */
+  readonly isWhole: boolean
+}
+
+/** What a comparison is after. */
+export interface Comparison {
+  readonly theirs: readonly ToldStream[]
+  readonly ours: readonly string[]
+  /** Entries that do not count, though one side lacks them. */
+  readonly skippedHere: ReadonlySet<CidText>
+  readonly skippedThere: ReadonlySet<CidText>
+  readonly watched: ReadonlySet<string>
+  /** How many entries that are missing here are enough; undefined when they are only counted. */
+  readonly most: number | undefined
+  /** Whether the last ranges of a stream are looked at first. */
+  readonly isFromEnd: boolean
 }
 
 /** Opens this side for as long as `use` takes. */
@@ -31,7 +52,7 @@ interface Node {
   readonly index: number
 }
 
-/** More than this in one sync is no history but an attempt to fill memory. */
+/** More than this in one comparison is no history but an attempt to fill memory. */
 const maxDifferences = 2_000_000
 const maxAsked = 500_000
 const maxPerRange = 20_000
@@ -44,17 +65,16 @@ const maxPerRange = 20_000
 export async function reconcile(
   withOwn: WithOwn,
   transport: Transport,
-  theirs: readonly ToldStream[],
-  ours: readonly string[],
+  comparison: Comparison,
 ): Promise<Difference> {
-  const told = new Map(theirs.map((one) => [one.stream, one]))
+  const told = new Map(comparison.theirs.map((one) => [one.stream, one]))
   const trees = await withOwn(async ({ db }) => {
     const found = new Map<string, RangeTree>()
-    for (const stream of new Set([...ours, ...told.keys()]))
+    for (const stream of new Set([...comparison.ours, ...told.keys()]))
       found.set(stream, await treeOf(db, stream))
     return found
   })
-  const walk = new Walk(withOwn, transport, trees)
+  const walk = new Walk(withOwn, transport, trees, comparison)
   const starts: Node[] = []
   for (const [stream, tree] of trees) {
     const { ranges = 0, root = '' } = told.get(stream) ?? {}
@@ -62,54 +82,97 @@ export async function reconcile(
     if (ranges === 0) await walk.addAllOurs(stream, tree)
     else starts.push({ stream, level: levelsFor(Math.max(ranges, tree.size)), index: 0 })
   }
-  await walk.run(starts)
-  return walk
+  // nothing can be judged before the rosters
+  const isRoster = ({ stream }: Node): boolean => stream === 'roster'
+  await walk.run([...starts.filter((one) => !isRoster(one)), ...starts.filter(isRoster)])
+  return walk.found()
 }
 
-class Walk implements Difference {
-  readonly missingHere = new Map<string, CidText[]>()
-  readonly missingThere = new Map<string, CidText[]>()
+/** Entries of one stream, by range. */
+type Ranges = Map<number, readonly CidText[]>
+
+class Walk {
   readonly #withOwn: WithOwn
   readonly #transport: Transport
   readonly #trees: ReadonlyMap<string, RangeTree>
-  readonly #answers = new Map<string, JsonForm>()
-  #found = 0
+  readonly #comparison: Comparison
+  readonly #here = new Map<string, Ranges>()
+  readonly #there = new Map<string, Ranges>()
+  readonly #lost = new Set<string>()
+  /** Answers for the right edges, which were asked for ahead. */
+  readonly #edges = new Map<string, JsonForm>()
+  #countHere = 0
+  #countThere = 0
   #asked = 0
+  #isWhole = true
 
-  constructor(withOwn: WithOwn, transport: Transport, trees: ReadonlyMap<string, RangeTree>) {
+  constructor(
+    withOwn: WithOwn,
+    transport: Transport,
+    trees: ReadonlyMap<string, RangeTree>,
+    comparison: Comparison,
+  ) {
     this.#withOwn = withOwn
     this.#transport = transport
     this.#trees = trees
+    this.#comparison = comparison
+  }
+
+  found(): Difference {
+    return {
+      missingHere: inOrder(this.#here),
+      missingThere: inOrder(this.#there),
+      countHere: this.#countHere,
+      lost: this.#lost,
+      isWhole: this.#isWhole,
+    }
   }
 
   /** Of a stream that the remote does not tell of, all is missing there. */
   async addAllOurs(stream: string, tree: RangeTree): Promise<void> {
     await this.#withOwn(async ({ db }) => {
       for (let range = 0; range < tree.size; range++)
-        this.#add(this.missingThere, stream, await entriesInRange(db, stream, range))
+        this.#addThere(stream, range, await entriesInRange(db, stream, range))
     })
   }
 
+  /** Depth first, many nodes at a time: what waits is bounded, and what is found comes in order. */
   async run(starts: readonly Node[]): Promise<void> {
+    const waiting = [...starts]
     // what is new stands at the end: the right edge is asked for along with the whole
-    let wanted = [...starts, ...starts.flatMap((start) => this.#edgeOf(start))]
-    let waiting = [...starts]
+    const ahead = [...starts.toReversed(), ...starts.flatMap((start) => this.#edgeOf(start))]
+    await this.#ask(ahead, this.#edges)
     while (waiting.length > 0) {
-      for (let at = 0; at < wanted.length; at += maxNodes)
-        await this.#ask(wanted.slice(at, at + maxNodes))
-      const leaves: Node[] = []
-      const next: Node[] = []
-      for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-        if (!this.#answers.has(keyOf(node))) next.push(node)
-        else if (node.level === 0) leaves.push(node)
-        else waiting.push(...this.#below(node))
+      if (this.#isFull()) {
+        this.#isWhole = false
+        return
       }
-      await this.#withOwn(async (own) => {
-        for (const leaf of leaves.toReversed()) await this.#compareLeaf(own, leaf)
-      })
-      wanted = next
-      waiting = [...next]
+      const batch = waiting.splice(-maxNodes).toReversed()
+      const answers = new Map(this.#edges)
+      const unknown = batch.filter((node) => !answers.has(keyOf(node)))
+      await this.#ask(unknown, answers)
+      waiting.push(...(await this.#take(batch, answers)))
     }
+  }
+
+  /** Deals with nodes that were answered; returns what is to be asked now, the first of them last. */
+  async #take(batch: readonly Node[], answers: ReadonlyMap<string, JsonForm>): Promise<Node[]> {
+    const waiting: Node[] = []
+    const leaves: (readonly [Node, JsonForm])[] = []
+    for (const node of batch.toReversed()) {
+      const answer = answers.get(keyOf(node))
+      if (answer === undefined) waiting.unshift(node)
+      else if (node.level === 0) leaves.push([node, answer])
+      else waiting.push(...this.#below(node, answer))
+    }
+    await this.#withOwn(async (own) => {
+      for (const [node, answer] of leaves) await this.#compareLeaf(own, node, answer)
+    })
+    return waiting
+  }
+
+  #isFull(): boolean {
+    return this.#countHere >= (this.#comparison.most ?? Infinity)
   }
 
   #edgeOf({ stream, level }: Node): Node[] {
@@ -122,7 +185,10 @@ class Walk implements Difference {
     }))
   }
 
-  async #ask(nodes: readonly Node[]): Promise<void> {
+  /** Asks once for the first of some nodes, and adds what is answered. */
+  async #ask(some: readonly Node[], answers: Map<string, JsonForm>): Promise<void> {
+    if (some.length === 0) return
+    const nodes = some.slice(0, maxNodes)
     this.#asked += nodes.length
     if (this.#asked > maxAsked) this.#fail('compare')
     const rows = nodes.map(({ stream, level, index }) => [
@@ -133,30 +199,26 @@ class Walk implements Difference {
     ])
     const control = { is: 'compare', nodes: rows }
     const fields = await askPlain(this.#transport, control, 'compare')
-    const answers = fields.list('answers', nodes.length)
-    if (answers.length === 0) this.#fail('answers')
-    for (const [i, form] of answers.entries()) this.#answers.set(keyOf(nodes[i]!), form)
-    if (answers.length < nodes.length) await this.#ask(nodes.slice(answers.length))
+    const told = fields.list('answers', nodes.length)
+    if (told.length === 0) this.#fail('answers')
+    for (const [i, form] of told.entries()) answers.set(keyOf(nodes[i]!), form)
   }
 
-  #below({ stream, level, index }: Node): Node[] {
-    const answer = this.#answers.get(keyOf({ stream, level, index }))
-    if (answer === null || answer === undefined) return []
+  /** The nodes below that differ; the one to be looked at first comes last. */
+  #below({ stream, level, index }: Node, answer: JsonForm): Node[] {
+    if (answer === null) return []
     if (!Array.isArray(answer) || answer.length > rangeFan) return this.#fail('answers')
     const tree = this.#treeOf(stream)
     const below: Node[] = []
-    // waiting nodes are taken from the end: the first range comes last
     for (let i = rangeFan - 1; i >= 0; i--) {
       const at = index * rangeFan + i
       if ((answer[i] ?? '') !== tree.node(level - 1, at))
         below.push({ stream, level: level - 1, index: at })
     }
-    return below
+    return this.#comparison.isFromEnd ? below.toReversed() : below
   }
 
-  async #compareLeaf({ db }: Peer, node: Node): Promise<void> {
-    const { stream, index } = node
-    const answer = this.#answers.get(keyOf(node))
+  async #compareLeaf({ db }: Peer, { stream, index }: Node, answer: JsonForm): Promise<void> {
     if (answer === null) return
     const theirs = new Set(
       findBytes(answer) === undefined
@@ -164,25 +226,26 @@ class Walk implements Difference {
         : (unpackCids(answer, maxPerRange) ?? this.#fail('answers')),
     )
     const ours = new Set(await entriesInRange(db, stream, index))
-    this.#add(
-      this.missingHere,
+    const { skippedHere, most } = this.#comparison
+    const here = [...theirs].filter((cid) => !ours.has(cid) && !skippedHere.has(cid))
+    this.#countHere += here.length
+    if (here.length > 0 && most !== undefined) rangesOf(this.#here, stream).set(index, here)
+    this.#addThere(
       stream,
-      [...theirs].filter((cid) => !ours.has(cid)),
-    )
-    this.#add(
-      this.missingThere,
-      stream,
+      index,
       [...ours].filter((cid) => !theirs.has(cid)),
     )
+    if (this.#countHere > maxDifferences) this.#fail('entries')
   }
 
-  #add(to: Map<string, CidText[]>, stream: string, cids: readonly CidText[]): void {
-    if (cids.length === 0) return
-    this.#found += cids.length
-    if (this.#found > maxDifferences) this.#fail('entries')
-    const known = to.get(stream)
-    if (known === undefined) to.set(stream, [...cids])
-    else for (const cid of cids) known.push(cid)
+  #addThere(stream: string, range: number, cids: readonly CidText[]): void {
+    const { skippedThere, watched } = this.#comparison
+    for (const cid of cids) if (watched.has(cid)) this.#lost.add(cid)
+    const there = cids.filter((cid) => !skippedThere.has(cid))
+    if (there.length === 0) return
+    this.#countThere += there.length
+    if (this.#countThere > maxDifferences) this.#fail('entries')
+    rangesOf(this.#there, stream).set(range, there)
   }
 
   #treeOf(stream: string): RangeTree {
@@ -192,6 +255,23 @@ class Walk implements Difference {
   #fail(key: string): never {
     return new Fields({}, this.#transport.name).fail(key)
   }
+}
+
+function rangesOf(streams: Map<string, Ranges>, stream: string): Ranges {
+  const known = streams.get(stream)
+  if (known !== undefined) return known
+  const ranges: Ranges = new Map()
+  streams.set(stream, ranges)
+  return ranges
+}
+
+function inOrder(streams: ReadonlyMap<string, Ranges>): Map<string, readonly CidText[]> {
+  return new Map(
+    [...streams].map(([stream, ranges]) => [
+      stream,
+      [...ranges].sort(([a], [b]) => a - b).flatMap(([, cids]) => cids),
+    ]),
+  )
 }
 
 function keyOf({ stream, level, index }: Node): string {

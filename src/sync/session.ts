@@ -8,13 +8,14 @@ import { assertSameStore } from './peer.ts'
 import { Progress } from './progress.ts'
 import type { ProgressState } from './progress.ts'
 import type { Transport } from './protocol.ts'
-import { pull } from './pull.ts'
+import { Puller } from './pull.ts'
+import type { Pushed } from './push.ts'
 import { push } from './push.ts'
 import type { Quarantine } from './quarantine.ts'
-import type { Difference, WithOwn } from './reconcile.ts'
+import type { Comparison, Difference, WithOwn } from './reconcile.ts'
 import { reconcile } from './reconcile.ts'
 import type { RemoteMarks } from './remote-marks.ts'
-import { streamsIn } from './trees.ts'
+import { streamsIn, tipsIn } from './trees.ts'
 
 /** How two stores are synced. */
 export interface SessionOptions {
@@ -92,33 +93,68 @@ class Session {
   }
 
   async run(): Promise<{ readonly report: SessionReport; readonly marks: RemoteMarks }> {
-    const hello = await greet(this.#transport)
-    const own = await this.#withOwn(async ({ db, ground, roster }) => {
-      assertSameStore(ground.genesis, hello.genesis, this.#transport.name)
-      return { streams: await streamsIn(db), roster }
-    })
-    const isMeant = (stream: string): boolean => this.#isMeant(stream)
-    const theirs = hello.streams.filter(({ stream }) => isMeant(stream))
-    const ours = own.streams.filter(isMeant)
-    const found = await reconcile(this.#withOwn, this.#transport, theirs, ours)
-    const vanished = this.#vanished(hello, found)
-    const missingHere = without(found.missingHere, this.#parkedUnder(own.roster))
-    const untaken = this.#marks.untaken.roster === hello.roster ? this.#marks.untaken.cids : []
-    const missingThere = without(found.missingThere, new Set(untaken))
-    if (this.#options.dryRun) {
-      const counts = { behind: countOf(missingHere), ahead: countOf(missingThere) }
-      return { report: { ...nothing, ...counts, vanished }, marks: this.#marks }
+    const puller = new Puller(this.#withOwn, this.#transport, this.#quarantine, this.#progress)
+    let pushed: Pushed = { added: 0, untaken: [] }
+    const vanished = new Map<string, Vanished>()
+    const watched = new Set<string>([
+      ...Object.values(this.#marks.tips).flat(),
+      ...(await this.#withOwn(({ db }) => tipsIn(db))),
+    ])
+    let isFromEnd = false
+    for (;;) {
+      const before = { added: puller.added, unstored: puller.unstored.size }
+      const side = await this.#greet()
+      const found = await this.#compare(side, puller, { watched, isFromEnd })
+      for (const one of this.#vanished(side.hello, found)) vanished.set(one.cid, one)
+      const { missingHere, missingThere, countHere, isWhole } = found
+      const done = { ...side, found, puller, vanished: [...vanished.values()] }
+      if (this.#options.dryRun) {
+        const counts = { behind: countHere, ahead: countOf(missingThere) }
+        return { report: { ...nothing, ...counts, vanished: done.vanished }, marks: this.#marks }
+      }
+      await this.#pull(puller, missingHere, isWhole)
+      // where the rosters that came give rights, what had none before is asked for again
+      const isChanged = puller.roster !== undefined && puller.roster !== side.roster
+      const isAskedAgain = isChanged && this.#parkedUnder(side.roster).size > 0
+      const isIdle = puller.added === before.added && !isAskedAgain
+      if (isWhole ? !isAskedAgain : isIdle && isFromEnd) {
+        if (this.#options.pull) puller.end()
+        if (isWhole) pushed = await this.#push(side.hello, missingThere)
+        return this.#close({
+          ...done,
+          pushed,
+          left: found.countHere + before.unstored - puller.added + before.added,
+        })
+      }
+      // what rests on what comes much later is had from the other end
+      isFromEnd = isIdle
     }
-    const pulled = await this.#pullTwice(own.roster, found.missingHere, missingHere)
-    const pushed = await this.#push(hello, missingThere)
-    return this.#close({
-      hello,
-      own: own.roster,
-      missingHere,
-      missingThere,
-      pulled,
-      pushed,
-      vanished,
+  }
+
+  async #greet(): Promise<Side> {
+    const hello = await greet(this.#transport)
+    return this.#withOwn(async ({ db, ground, roster }) => {
+      assertSameStore(ground.genesis, hello.genesis, this.#transport.name)
+      return { hello, streams: await streamsIn(db), roster }
+    })
+  }
+
+  async #compare(
+    { hello, streams, roster }: Side,
+    { unstored }: Puller,
+    how: Pick<Comparison, 'isFromEnd' | 'watched'>,
+  ): Promise<Difference> {
+    const isMeant = (stream: string): boolean => this.#isMeant(stream)
+    const untaken = this.#marks.untaken.roster === hello.roster ? this.#marks.untaken.cids : []
+    const parked = this.#parkedUnder(roster)
+    const isCount = this.#options.dryRun || !this.#options.pull
+    return reconcile(this.#withOwn, this.#transport, {
+      ...how,
+      theirs: hello.streams.filter(({ stream }) => isMeant(stream)),
+      ours: streams.filter(isMeant),
+      skippedHere: new Set([...parked, ...unstored.keys()]),
+      skippedThere: new Set(untaken),
+      most: isCount ? undefined : this.#quarantine.arrivals.round,
     })
   }
 
@@ -133,49 +169,31 @@ class Session {
   }
 
   /** Ends of chains that the remote had, and neither it nor the difference knows of any more. */
-  #vanished({ streams }: Hello, { missingThere }: Difference): Vanished[] {
+  #vanished({ streams }: Hello, { lost }: Difference): Vanished[] {
     const told = new Set(streams.map(({ stream }) => stream))
     const vanished: Vanished[] = []
     for (const [stream, tips] of Object.entries(this.#marks.tips)) {
       if (!this.#isMeant(stream)) continue
-      const lacking = new Set(missingThere.get(stream))
-      for (const cid of tips)
-        if (!told.has(stream) || lacking.has(cid)) vanished.push({ stream, cid })
+      for (const cid of tips) if (!told.has(stream) || lost.has(cid)) vanished.push({ stream, cid })
     }
     return vanished
   }
 
-  async #pull(missing: ReadonlyMap<string, readonly CidText[]>): ReturnType<typeof pull> {
-    const count = countOf(missing)
-    if (!this.#options.pull || (count === 0 && this.#quarantine.arrivals.size === 0))
-      return { added: 0, unstored: new Map(), roster: undefined }
-    this.#progress.begin('pull', count)
-    return pull(this.#withOwn, this.#transport, this.#quarantine, missing, this.#progress)
-  }
-
-  /** Where the rosters that came give rights, what had none before is asked for again. */
-  async #pullTwice(
-    roster: CidText,
-    all: ReadonlyMap<string, readonly CidText[]>,
+  async #pull(
+    puller: Puller,
     missing: ReadonlyMap<string, readonly CidText[]>,
-  ): ReturnType<typeof pull> {
-    const first = await this.#pull(missing)
-    const isChanged = first.roster !== undefined && first.roster !== roster
-    const asked = new Set([...missing.values()].flat())
-    const left = without(all, asked)
-    if (!isChanged || left.size === 0) return first
-    const second = await this.#pull(left)
-    return {
-      added: first.added + second.added,
-      unstored: new Map([...first.unstored, ...second.unstored]),
-      roster: second.roster ?? first.roster,
-    }
+    isLast: boolean,
+  ): Promise<void> {
+    const count = countOf(missing)
+    if (!this.#options.pull || (count === 0 && this.#quarantine.arrivals.size === 0)) return
+    this.#progress.begin('pull', count)
+    await puller.run(missing, isLast)
   }
 
   async #push(
     { writes }: Hello,
     missing: ReadonlyMap<string, readonly CidText[]>,
-  ): ReturnType<typeof push> {
+  ): Promise<Pushed> {
     const isAsked = this.#options.push && (writes || !this.#options.pull)
     if (!isAsked || missing.size === 0) return { added: 0, untaken: [] }
     this.#progress.begin('push', countOf(missing))
@@ -183,7 +201,8 @@ class Session {
   }
 
   async #close(done: Done): Promise<{ report: SessionReport; marks: RemoteMarks }> {
-    const { hello, missingHere, missingThere, pulled, pushed, vanished } = done
+    const { hello, found, puller: pulled, pushed, vanished } = done
+    const { missingThere } = found
     const unstored = unstoredIn(pulled.unstored)
     const report: SessionReport = {
       pulled: pulled.added,
@@ -191,11 +210,11 @@ class Session {
       unstored,
       untaken: pushed.untaken,
       vanished,
-      behind: Math.max(0, countOf(missingHere) - pulled.added),
+      behind: Math.max(0, done.left),
       ahead: Math.max(0, countOf(missingThere) - pushed.added),
       sizeBytes: this.#progress.totalBytes,
     }
-    const roster = pulled.roster ?? done.own
+    const roster = pulled.roster ?? done.roster
     const parked = parkedIn(pulled.unstored)
     const before = this.#marks.parked.roster === roster ? this.#marks.parked.cids : []
     const settled = pushed.untaken.filter(({ fate }) => fate !== 'incomplete')
@@ -215,7 +234,7 @@ class Session {
   }
 
   /** This side's tips that the remote has too; of streams that were left out, what was known. */
-  async #tipsThere({ hello, missingThere, pushed }: Done): Promise<Record<string, CidText[]>> {
+  async #tipsThere({ hello, found: { lost }, pushed }: Done): Promise<Record<string, CidText[]>> {
     const told = new Set(hello.streams.map(({ stream }) => stream))
     const untaken = new Set(pushed.untaken.map(({ cid }) => cid))
     const isPushed = this.#options.push && pushed.added > 0
@@ -226,12 +245,10 @@ class Session {
           tips[stream] = [...(this.#marks.tips[stream] ?? [])]
           continue
         }
-        const lacking = new Set(missingThere.get(stream))
         const found: CidText[] = []
         for await (const { values } of db.rows('tips', tipPrefix(stream)))
           for (const cid of values as CidText[])
-            if (isPushed ? !untaken.has(cid) : told.has(stream) && !lacking.has(cid))
-              found.push(cid)
+            if (isPushed ? !untaken.has(cid) : told.has(stream) && !lost.has(cid)) found.push(cid)
         if (found.length > 0) tips[stream] = found
       }
     })
@@ -239,14 +256,21 @@ class Session {
   }
 }
 
-interface Done {
+/** Both sides as they are when a round begins. */
+interface Side {
   readonly hello: Hello
-  readonly own: CidText
-  readonly missingHere: ReadonlyMap<string, readonly CidText[]>
-  readonly missingThere: ReadonlyMap<string, readonly CidText[]>
-  readonly pulled: Awaited<ReturnType<typeof pull>>
-  readonly pushed: Awaited<ReturnType<typeof push>>
+  readonly streams: readonly string[]
+  readonly roster: CidText
+}
+
+/** All that was done, with the last comparison. */
+interface Done extends Side {
+  readonly found: Difference
+  readonly puller: Puller
+  readonly pushed: Pushed
   readonly vanished: readonly Vanished[]
+  /** Entries that the remote has and this store has not. */
+  readonly left: number
 }
 
 const nothing = {
@@ -262,18 +286,6 @@ const nothing = {
 
 function parkedIn(unstored: ReadonlyMap<CidText, Fate>): CidText[] {
   return [...unstored].filter(([, { fate }]) => fate === 'parked').map(([cid]) => cid)
-}
-
-function without(
-  cids: ReadonlyMap<string, readonly CidText[]>,
-  left: ReadonlySet<CidText>,
-): ReadonlyMap<string, readonly CidText[]> {
-  if (left.size === 0) return cids
-  return new Map(
-    [...cids]
-      .map(([stream, all]) => [stream, all.filter((cid) => !left.has(cid))] as const)
-      .filter(([, all]) => all.length > 0),
-  )
 }
 
 function countOf(cids: ReadonlyMap<string, readonly CidText[]>): number {

@@ -14,6 +14,14 @@ export async function streamsIn(db: Database): Promise<readonly string[]> {
   return [...streams].sort()
 }
 
+/** Returns the ends of all chains that a store holds. */
+export async function tipsIn(db: Database): Promise<readonly CidText[]> {
+  const tips: CidText[] = []
+  for await (const rows of db.rowBatches('tips', ''))
+    for (const { values } of rows) tips.push(...(values as CidText[]))
+  return tips
+}
+
 /** Returns the fingerprints of a stream. */
 export async function treeOf(db: Database, stream: string): Promise<RangeTree> {
   const tips: CidText[] = []
