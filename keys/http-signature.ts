@@ -41,7 +41,23 @@ const signatureForm = /^hstore=:([A-Za-z0-9+/]{86}==):$/
 
 /** Returns the value of Content-Digest for some content (RFC 9530, section 2). */
 export function contentDigest(content: Uint8Array): string {
-  return `sha-256=:${createHash('sha256').update(content).digest('base64')}:`
+  const digest = new ContentDigest()
+  digest.update(content)
+  return digest.value()
+}
+
+/** The same of content that comes piece by piece. */
+export class ContentDigest {
+  readonly #hash = createHash('sha256')
+
+  update(chunk: Uint8Array): void {
+    this.#hash.update(chunk)
+  }
+
+  /** To be called once, at the end. */
+  value(): string {
+    return `sha-256=:${this.#hash.digest('base64')}:`
+  }
 }
 
 /** Returns the headers that sign a request. */

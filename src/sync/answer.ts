@@ -229,6 +229,7 @@ async function push({ served, rights, blocks }: Sent): Promise<Message> {
   assertWriter(rights)
   const quarantine = await quarantineOf(served, rights)
   try {
+    if (quarantine.arrivals.fill > 0.5) await settleIn(served, quarantine)
     for await (const block of blocks) quarantine.arrivals.add(block)
     await quarantine.completeAll(rights.who)
     await using peer = await served.open()
@@ -242,6 +243,12 @@ async function push({ served, rights, blocks }: Sent): Promise<Message> {
   } finally {
     quarantine.close()
   }
+}
+
+/** Lets go of what a client that was cut off, or somebody on the way, has left and no entry needs. */
+async function settleIn(served: Served, { arrivals }: Quarantine): Promise<void> {
+  await using peer = await served.open()
+  await receive(peer, arrivals)
 }
 
 async function give({ served, fields, rights, blocks }: Sent): Promise<Message> {

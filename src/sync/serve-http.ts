@@ -2,11 +2,14 @@ import type { IncomingMessage as Request, Server, ServerResponse } from 'node:ht
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
 import type { SignedRequest } from '../../keys/http-signature.ts'
-import { contentDigest } from '../../keys/http-signature.ts'
+import { ContentDigest, contentDigest } from '../../keys/http-signature.ts'
 import { isCidText } from '../../store/cid-text.ts'
-import type { Message } from '../../store/wire.ts'
+import type { CarTextBlock } from '../../store/car-read.ts'
+import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { decodeMessage, encodeMessage, wireLimits } from '../../store/wire.ts'
+import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import type { Served } from './answer.ts'
 import { answer, refusal } from './answer.ts'
@@ -111,10 +114,12 @@ async function respondSync(
   const rights = await auth.rightsOf(signedOf(request, digest), request.headers)
   if (rights === undefined) return end(response, 401, { connection: 'close' })
   const most = rights.mayWrite ? wireLimits.packedBytes : maxReaderBytes
-  const content = await contentOf(request, most)
-  if (typeof content === 'number') return end(response, content, { connection: 'close' })
-  if (digest !== contentDigest(content)) return end(response, 400)
-  await sendAnswer(response, await answerTo(served, content, rights))
+  const refused = refusedLength(request, most)
+  if (refused !== undefined) return end(response, refused, { connection: 'close' })
+  const content = contentOf(request, digest, most)
+  const message = await answerTo(served, content, rights)
+  if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
+  await sendAnswer(response, message)
 }
 
 async function respondBlock(
@@ -142,27 +147,62 @@ function textOf(value: string | readonly string[] | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns a request's content, or the status that refuses it. */
-async function contentOf(request: Request, most: number): Promise<Uint8Array | number> {
-  const length = Number(request.headers['content-length'] ?? 'none')
-  if (request.headers['transfer-encoding'] !== undefined || Number.isNaN(length)) return 411
-  if (!Number.isSafeInteger(length) || length > most) return 413
-  const chunks: Uint8Array[] = []
-  for await (const chunk of request) chunks.push(chunk as Uint8Array)
-  return Buffer.concat(chunks)
+/** Returns the status that refuses a request for the length of its content. */
+function refusedLength({ headers }: Request, most: number): number | undefined {
+  const length = Number(headers['content-length'] ?? 'none')
+  if (headers['transfer-encoding'] !== undefined || Number.isNaN(length)) return 411
+  return Number.isSafeInteger(length) && length <= most ? undefined : 413
 }
 
-async function answerTo(served: Served, content: Uint8Array, rights: Rights): Promise<Message> {
+/** A request's content as it comes: what came before a cut is not lost. */
+interface Content {
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** Whether it came whole, and is what was signed. */
+  readonly isSigned: Promise<boolean>
+}
+
+function contentOf(request: Request, digest: string, most: number): Content {
+  // all of it has room: it is read to its end, whatever is made of it
+  const chunks = new PassThrough({ highWaterMark: most + 1 })
+  const read = async (): Promise<boolean> => {
+    const came = new ContentDigest()
+    try {
+      for await (const chunk of request) {
+        came.update(chunk as Uint8Array)
+        chunks.write(chunk)
+      }
+      return came.value() === digest
+    } catch {
+      return false // cut off
+    } finally {
+      chunks.end()
+    }
+  }
+  return { chunks, isSigned: read() }
+}
+
+async function answerTo(
+  served: Served,
+  { chunks, isSigned }: Content,
+  rights: Rights,
+): Promise<Message> {
   try {
-    return await answer(served, await decodeMessage(once(content)), rights)
+    const { control, blocks } = await decodeMessage(chunks)
+    return await answer(served, { control, blocks: untilSigned(blocks, isSigned) }, rights)
   } catch (error) {
     if (error instanceof HstoreError) return refusal(error)
     throw error
   }
 }
 
-async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield content
+/** Nothing is done with blocks before all is known to be what was signed. */
+async function* untilSigned(
+  blocks: IncomingMessage['blocks'],
+  isSigned: Promise<boolean>,
+): AsyncGenerator<CarTextBlock> {
+  yield* blocks
+  if (!(await isSigned))
+    throw new HandoffError('HSTORE_REMOTE_INVALID', 'it is not what was signed')
 }
 
 async function sendAnswer(response: ServerResponse, message: Message): Promise<void> {
