@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -72,16 +73,19 @@ describe('ssh://', () => {
     await walk(`ssh://host${there.store}`, there, { HSTORE_SSH: await fakeSsh(there) })
   })
 
-  it('goes through a real sshd on loopback', async () => {
-    if (!hasSshd) {
-      console.log('sshd: 0 run, none on this machine')
-      expect(hasSshd).toBe(false)
-      return
-    }
+  // where there is no OpenSSH, counted as skipped
+  it.skipIf(!hasSshd)('goes through a real sshd on loopback, by a key alone', async () => {
     const there = await copyOf(full)
     await using sshd = await startSshd(path.join(shared, 'sshd'), { HSTORE_KEYS: there.keys })
     const url = `ssh://127.0.0.1:${sshd.port}${there.store}`
-    await walk(url, there, { HSTORE_SSH: sshd.ssh, PATH: process.env['PATH'] ?? '' })
+    const PATH = process.env['PATH'] ?? ''
+    const other = path.join(shared, 'other-key')
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', other])
+    const stranger = `${sshd.ssh.replace(/-i \S+/, `-i ${other}`)} -o IdentitiesOnly=yes -o BatchMode=yes`
+    const ran = await there.runWith({ env: { HSTORE_SSH: stranger, PATH } }, 'sync', url)
+    expect(ran).toMatchObject({ exit: 9, out: '' })
+    expect(ran.err).toContain('publickey')
+    await walk(url, there, { HSTORE_SSH: sshd.ssh, PATH })
   })
 
   it('names what ssh says when it can not get there', async () => {
