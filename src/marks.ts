@@ -40,10 +40,14 @@ export class Marks {
     return { index: 'made', key: cid, values: [this.#mac(cid, 'made')] }
   }
 
+  /** Returns whether this user made an entry in this store. */
+  isMade(cid: CidText): boolean {
+    return this.#db.readRow('made', cid)?.includes(this.#mac(cid, 'made')) ?? false
+  }
+
   /** Returns whether the entry's signature was checked before, or made, by this user. */
   hasSignature(cid: CidText): boolean {
-    if (this.has(cid, 'signature')) return true
-    return this.#db.readRow('made', cid)?.includes(this.#mac(cid, 'made')) ?? false
+    return this.has(cid, 'signature') || this.isMade(cid)
   }
 
   /** Returns the row that says how far an agent has read in a stream. */

@@ -3,7 +3,8 @@ import path from 'node:path'
 import type { RelayFile } from '../contracts/turns/validate.ts'
 import { HandoffError } from '../errors.ts'
 import type { RelayFiles } from '../relay/files.ts'
-import { readInput } from './input.ts'
+import { readSteady } from '../relay/read-steady.ts'
+import { isStream, readInput } from './input.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
 
@@ -39,10 +40,27 @@ export async function readArchive(
 }
 
 /**
+ * Returns what reads a relay's files once the store is held, all at one moment; a stream, which is as it was when it was
+ * given, is read now.
+ */
+export async function relayReader(
+  io: Io,
+  file: string,
+  archive: string | undefined,
+): Promise<() => Promise<RelayFiles>> {
+  const read = (): Promise<RelayFiles> => readRelayFiles(io, file, archive)
+  if (!(await isStream(io, file)) && (archive === undefined || !(await isStream(io, archive)))) {
+    return () => readSteady(path.resolve(io.cwd, file), read)
+  }
+  const files = await read()
+  return async () => files
+}
+
+/**
  * Returns a relay's files: the archive that is named, else the one beside `M8SHIFT.md`. Files without a byte are taken as
  * such, and so is an archive that is not beside `M8SHIFT.md`: what stood in them is missing then.
  */
-export async function readRelayFiles(
+async function readRelayFiles(
   io: Io,
   file: string,
   named: string | undefined,

@@ -1,6 +1,6 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
-import { appendTurn, claimPen } from '../contracts/turns/append.ts'
+import { appendMade, appendTurn, claimPen } from '../contracts/turns/append.ts'
 import type { TurnDraft } from '../contracts/turns/draft.ts'
 import { refused, withoutFinalLineFeeds } from '../contracts/turns/draft.ts'
 import { getLock } from '../contracts/turns/lock.ts'
@@ -8,19 +8,20 @@ import { readRelay } from '../contracts/turns/markdown.ts'
 import type { RelayFile } from '../contracts/turns/validate.ts'
 import { HandoffError } from '../errors.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
-import { findDone } from './done-turn.ts'
+import type { DoneTurn } from './done-turn.ts'
+import { findDone, haveTurn } from './done-turn.ts'
 import { filesOf } from './export.ts'
 import type { RelayFiles } from './files.ts'
 import { importOver } from './import.ts'
 import { planImport } from './plan-import.ts'
 import type { RelayState } from './state.ts'
-import { aheadOf, assertJoined, assertSound, readState } from './state.ts'
+import { assertJoined, assertSound, readState } from './state.ts'
 import { writeInto } from './write-into.ts'
 import type { Author } from './write.ts'
 import { writeNote } from './write.ts'
 
 /** The relay's file that a turn is written into too, and what it holds. */
-export interface AppendInto {
+export interface HeldInto {
   /** Where the relay is; its own place, links followed, is written. */
   readonly path: string
   readonly files: RelayFiles
@@ -62,18 +63,18 @@ export async function appendToRelay(
   relay: string,
   given: TurnDraft,
   author: Author,
-  into?: AppendInto,
+  into?: HeldInto,
   parents?: readonly string[],
 ): Promise<AppendReport> {
   assertName(context, given, author)
   const state = await readState(context, relay)
   assertSound(state.chain)
-  assertJoined(relay, state, parents)
-  const planned = planTurn(context, relay, state, given, author, into)
-  const { files, number, text, draft, isWritten } = planned
-  assertRead(files.living.bytes, text)
+  const done = into && doneIn(context, relay, state, given, author, into, parents)
+  assertFollows(relay, state, done, parents)
+  const planned = planTurn(context, relay, state, given, author, into, done)
+  const { files, number, draft, isWritten } = planned
   // a file that is not written yet is known to lack the turn, whatever ends this call
-  const ahead = into === undefined ? 1 + aheadOf(state) : isWritten ? 0 : 1
+  const ahead = into === undefined ? 'unseen' : isWritten ? 'none' : 'last'
   const { report, note } = await importOver(context, relay, files, state, author, ahead)
   if (into !== undefined && !isWritten) {
     await writeInto(into.path, into.files.living.bytes, files.living.bytes)
@@ -83,12 +84,12 @@ export async function appendToRelay(
   return {
     relay,
     stream: report.stream,
-    cid: report.head!,
+    cid: done?.cid ?? report.head!,
     number,
     agent: draft.agent,
     to: draft.to,
-    new: report.added > 0,
-    imported: Math.max(0, report.added - 1),
+    new: done === undefined,
+    imported: report.added - (done === undefined ? 1 : 0),
     claimed: report.claimed,
     file: into?.path ?? null,
   }
@@ -98,7 +99,6 @@ export async function appendToRelay(
 interface PlannedTurn {
   readonly files: RelayFiles
   readonly number: string
-  readonly text: string
   readonly draft: TurnDraft
   /** Whether the file has it already. */
   readonly isWritten: boolean
@@ -110,23 +110,67 @@ function planTurn(
   state: RelayState,
   given: TurnDraft,
   author: Author,
-  into: AppendInto | undefined,
+  into: HeldInto | undefined,
+  done: DoneTurn | undefined,
 ): PlannedTurn {
-  if (into === undefined) {
-    const { living, archive } = heldFiles(relay, state)
-    const draft = { ...given, agent: nameIn(context, living, given.agent, author) }
-    const pen = claimPen(living.bytes, draft.agent, relay)
-    const { bytes, ...turn } = appendTurn(pen, draft, relay)
-    return { ...turn, draft, files: { living: { ...living, bytes }, archive }, isWritten: false }
-  }
-  const { living, archive } = into.files
-  // a file that was emptied has no LOCK block to ask, and turns that are missing
-  if (living.bytes.length === 0) planImport(relay, into.files, state)
+  if (into !== undefined && done !== undefined) return planDone(relay, state, into, done)
+  const { living, archive } = into?.files ?? heldFiles(relay, state)
   const draft = { ...given, agent: nameIn(context, living, given.agent, author) }
-  const done = findDone(state, draft, living)
-  if (done === undefined) planImport(relay, into.files, state) // else the new turn would be blamed
-  const { bytes, ...turn } = done ?? appendTurn(living.bytes, draft, living.name)
-  return { isWritten: false, ...turn, draft, files: { living: { ...living, bytes }, archive } }
+  if (into !== undefined) planImport(relay, into.files, state) // else the new turn would be blamed
+  const pen = into === undefined ? claimPen(living.bytes, draft.agent, relay) : living.bytes
+  const { bytes, number, text } = appendTurn(pen, draft, living.name)
+  assertRead(bytes, text)
+  return { number, draft, files: { living: { ...living, bytes }, archive }, isWritten: false }
+}
+
+function doneIn(
+  context: Context,
+  relay: string,
+  state: RelayState,
+  given: TurnDraft,
+  author: Author,
+  { files }: HeldInto,
+  parents: readonly string[] | undefined,
+): DoneTurn | undefined {
+  // a file that was emptied has no LOCK block to ask, and turns that are missing
+  if (files.living.bytes.length === 0) planImport(relay, files, state)
+  const agent = nameIn(context, files.living, given.agent, author)
+  return findDone(state, { ...given, agent }, author, parents)
+}
+
+/** A turn that was made to join heads has done so. */
+function assertFollows(
+  relay: string,
+  state: RelayState,
+  done: DoneTurn | undefined,
+  parents: readonly string[] | undefined,
+): void {
+  if (done === undefined || parents === undefined) assertJoined(relay, state, parents)
+}
+
+function planDone(
+  relay: string,
+  state: RelayState,
+  { files }: HeldInto,
+  { draft, turn }: DoneTurn,
+): PlannedTurn {
+  const { number, text } = turn
+  if (haveTurn(files, turn)) return { number, draft, files, isWritten: true }
+  const { living, archive } = files
+  const bytes = appendMade(living.bytes, draft, turn, living.name)
+  if (bytes === undefined) {
+    planImport(relay, files, state)
+    throw refused(`the LOCK block does not say that turn ${bounded(number)} is the next`)
+  }
+  assertRead(bytes, text)
+  const made = { living: { ...living, bytes }, archive }
+  try {
+    planImport(relay, made, state)
+  } catch (error) {
+    planImport(relay, files, state) // what is wrong is told of the file as it is
+    throw error
+  }
+  return { number, draft, files: made, isWritten: false }
 }
 
 function assertName({ trust }: Context, { agent }: TurnDraft, author: Author): void {

@@ -1,39 +1,56 @@
-import type { Appended } from '../contracts/turns/append.ts'
-import { appendTurn, lastTurnText } from '../contracts/turns/append.ts'
+import type { CidText } from '../../store/cid-text.ts'
+import { isSame } from '../contracts/turns/align.ts'
+import { formatTurn } from '../contracts/turns/append.ts'
 import type { TurnDraft } from '../contracts/turns/draft.ts'
+import { bodyOf, headerOf } from '../contracts/turns/draft.ts'
 import { readRelay } from '../contracts/turns/markdown.ts'
+import type { Turn } from '../contracts/turns/turn.ts'
 import { readTurn, valueOf } from '../contracts/turns/turn.ts'
-import type { RelayFile } from '../contracts/turns/validate.ts'
-import { HandoffError } from '../errors.ts'
+import type { RelayFiles } from './files.ts'
 import type { RelayState } from './state.ts'
-import { aheadOf } from './state.ts'
+import type { Author } from './write.ts'
 
 /** A turn that an earlier call put into the store. */
-export interface DoneTurn extends Appended {
-  /** Whether the file has it: the call ended after it was written. */
-  readonly isWritten: boolean
+export interface DoneTurn {
+  readonly cid: CidText
+  readonly turn: Turn
+  /** What it was made from. */
+  readonly draft: TurnDraft
 }
 
-/** Returns what an earlier call with the same draft put into the store, while no file is known to have it. */
+/**
+ * Returns what an earlier call of the author with the same draft put into the store, while no file was seen to have it.
+ * Time, model and effort are of that call.
+ *
+ * @param parents - The heads that the turn is to join.
+ * @throws {HandoffError} `HSTORE_TURN_REFUSED` for a draft that is none.
+ */
 export function findDone(
-  state: RelayState,
-  draft: TurnDraft,
-  living: RelayFile,
+  { chain, unseen }: RelayState,
+  given: TurnDraft,
+  { agent }: Author,
+  parents: readonly string[] | undefined,
 ): DoneTurn | undefined {
-  const last = state.chain.at(-1)
-  if (last === undefined || last.entry.witness || aheadOf(state) !== 1) return undefined
-  const at = valueOf(readTurn(last.turn), 'at')
-  if (at === undefined) return undefined
-  const { number, text } = last.turn
-  try {
-    if (readRelay(living.bytes).turns.at(-1)?.turn.text === text) {
-      const isSame = lastTurnText(living.bytes, { ...draft, at }, living.name) === text
-      return isSame ? { bytes: living.bytes, number, text, isWritten: true } : undefined
-    }
-    const again = appendTurn(living.bytes, { ...draft, at }, living.name)
-    return again.text === text ? { ...again, isWritten: false } : undefined
-  } catch (error) {
-    if (error instanceof HandoffError) return undefined // told where it is appended in earnest
-    throw error
+  for (const place of unseen) {
+    const { entry, turn } = chain[place]!
+    if (entry.witness || entry.author !== agent || turn.agent !== given.agent) continue
+    if (parents !== undefined && !areSame(parents, entry.parents)) continue
+    const content = readTurn(turn)
+    const of = (key: string): string => valueOf(content, key) ?? ''
+    const draft = { ...given, at: of('at'), model: of('model'), effort: of('effort') }
+    const text = formatTurn(turn.number, draft.agent, headerOf(draft), bodyOf(draft))
+    if (text === turn.text) return { cid: entry.cid, turn, draft }
   }
+  return undefined
+}
+
+/** Returns whether a relay's files have a turn. */
+export function haveTurn({ archive, living }: RelayFiles, turn: Turn): boolean {
+  return [archive, living].some(
+    (file) => file && readRelay(file.bytes).turns.some((one) => isSame(one.turn, turn)),
+  )
+}
+
+function areSame(a: readonly string[], b: readonly string[]): boolean {
+  return new Set(a).size === new Set(b).size && a.every((cid) => b.includes(cid))
 }

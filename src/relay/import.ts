@@ -38,6 +38,9 @@ export interface ImportReport extends FileReport {
   readonly new: boolean
 }
 
+/** Which turns no file has had when an import is through: none, the last of the relay, or what none had, and the last. */
+export type Ahead = 'last' | 'none' | 'unseen'
+
 /** An import, and the note that says what the files are. */
 export interface Imported {
   readonly report: ImportReport
@@ -71,7 +74,7 @@ export async function importRelay(
 /**
  * Does what `importRelay` does over a state that was read.
  *
- * @param ahead - How many of the last turns no file is known to have had.
+ * @param ahead - The turns that no file has had by now.
  */
 export async function importOver(
   context: Context,
@@ -79,29 +82,53 @@ export async function importOver(
   files: RelayFiles,
   state: RelayState,
   author: Author,
-  ahead = 0,
+  ahead: Ahead = 'none',
 ): Promise<Imported> {
   const plan = planImport(relay, files, state)
   const { added, report } = plan
   if (state.isForked && added.length === 0) throw nothingJoins(relay, state)
   const { stream, chain, heads, note: known } = state
   const claimed = chain.filter((one) => isClaimable(context, author, one))
-  const note = { ...plan.note, ahead, head: headOf(chain.at(-1), known) }
-  const isKnown = known !== undefined && added.length === 0 && isSameNote(known, note)
-  if (isKnown && claimed.length === 0) {
-    return { report: nothingNew(report, known.cid, chain.at(-1)), note: known }
+  const note = {
+    ...plan.note,
+    ahead: countAhead(plan.order, state, ahead),
+    head: headOf(chain.at(-1), known),
+  }
+  const kept = added.length === 0 ? findSame(state, note, ahead) : undefined
+  if (kept !== undefined && claimed.length === 0) {
+    return { report: nothingNew(report, kept.cid, chain.at(-1)), note: kept }
   }
   const change = {
     stream,
     claims: claimed.map(({ entry }) => entry),
     after: heads,
     turns: added,
-    note: isKnown ? undefined : note,
+    note: kept === undefined ? note : undefined,
     whereLoose: plan.whereLoose,
   }
   const made = await writeRelay(context, change, author)
-  const stated = isKnown ? known : { ...note, head: made.turns.at(-1)?.cid ?? note.head }
+  const stated = kept ?? { ...note, head: made.turns.at(-1)?.cid ?? note.head }
   return { report: reportOn(report, made, known, claimed, chain.at(-1)), note: stated }
+}
+
+/**
+ * Returns the latest note where it says the same. What another store saw in a file this one has not seen until a note of
+ * its own says so.
+ */
+function findSame(
+  { note: known, unseen }: RelayState,
+  note: RelayNote,
+  ahead: Ahead,
+): StatedNote | undefined {
+  const isSeen = ahead !== 'none' || unseen.size === 0
+  return isSeen && known !== undefined && isSameNote(known, note) ? known : undefined
+}
+
+/** A note counts them from the end of the relay. */
+function countAhead(order: readonly number[], { unseen }: RelayState, ahead: Ahead): number {
+  if (ahead !== 'unseen') return ahead === 'last' ? 1 : 0
+  const first = order.findIndex((place) => unseen.has(place))
+  return first < 0 ? 1 : order.length - first
 }
 
 function reportOn(

@@ -1,4 +1,4 @@
-import type { Aligned } from '../contracts/turns/align.ts'
+import type { Aligned, Behind, Broken } from '../contracts/turns/align.ts'
 import { alignTurns, isSame } from '../contracts/turns/align.ts'
 import { getLock } from '../contracts/turns/lock.ts'
 import type { PlacedTurn, Relay } from '../contracts/turns/markdown.ts'
@@ -17,13 +17,14 @@ import { filePlaces } from './file-places.ts'
 import type { RelayFiles } from './files.ts'
 import type { ChainedTurn } from './line.ts'
 import type { RelayState } from './state.ts'
-import { aheadOf } from './state.ts'
 import type { NamedTurn } from './write.ts'
 
 /** What an import is to write, worked out without a write. */
 export interface ImportPlan {
   readonly added: readonly NamedTurn[]
   readonly note: Omit<RelayNote, 'ahead' | 'head'>
+  /** Places in the chain with `added` behind it, in the order of the archive, then of the relay. */
+  readonly order: readonly number[]
   readonly report: FileReport
   /** Returns where the longest text that is in no turn begins. */
   readonly whereLoose: () => string
@@ -53,11 +54,9 @@ export function planImport(relay: string, files: RelayFiles, state: RelayState):
   const living = readRelay(files.living.bytes)
   const archive = files.archive && readRelay(files.archive.bytes)
   const now = { living: turnsOf(living), archive: archive === undefined ? [] : turnsOf(archive) }
-  const before = placementOf(state, now)
-  if (archive === undefined && before.archive.length > 0) throw archiveNeeded(relay)
-  const aligned = getAligned(relay, files, state, before, now)
+  const aligned = getAligned(relay, files, state, now)
   const { added, archived, folded, older, respaced } = aligned
-  const chain = [...before.chain, ...added]
+  const chain = [...state.chain.map(({ turn }) => turn), ...added]
   const textOf = (place: number): string => chain[place]!.text
   const isArchived = archive !== undefined && archive.segments.length > 0
   const note = {
@@ -76,6 +75,7 @@ export function planImport(relay: string, files: RelayFiles, state: RelayState):
   return {
     added: named(added, files, archive?.turns ?? [], living.turns),
     note,
+    order: [...aligned.archive, ...aligned.living],
     whereLoose: () => whereLoose(files, living, archive),
     report: {
       relay,
@@ -87,14 +87,8 @@ export function planImport(relay: string, files: RelayFiles, state: RelayState):
   }
 }
 
-function getAligned(
-  relay: string,
-  files: RelayFiles,
-  state: RelayState,
-  before: Placement,
-  now: TurnsNow,
-): Aligned {
-  const aligned = alignTurns(before, now)
+function getAligned(relay: string, files: RelayFiles, state: RelayState, now: TurnsNow): Aligned {
+  const aligned = align(relay, files, state, now)
   if (aligned.kind === 'aligned') {
     if (files.living.bytes.length === 0) throw empty(files.living.name)
     return aligned
@@ -102,7 +96,23 @@ function getAligned(
   refuseBadBytes(files)
   throw aligned.kind === 'behind'
     ? behindError(relay, files, state, aligned)
-    : changedError(relay, files, state, aligned.breaches)
+    : changedError(relay, files, state, aligned)
+}
+
+/** The files may be what the latest note says, as another store saw them, or what this one saw last. */
+function align(
+  relay: string,
+  files: RelayFiles,
+  state: RelayState,
+  now: TurnsNow,
+): Aligned | Behind | Broken {
+  const { note, places, seen } = state
+  const last = placementOf(state, { note, places }, now)
+  const own = seen && seen.note.cid !== note?.cid ? placementOf(state, seen, now) : last
+  if (files.archive === undefined && own.archive.length > 0) throw archiveNeeded(relay)
+  const needsArchive = files.archive === undefined && last.archive.length > 0
+  const aligned = needsArchive ? undefined : alignTurns(last, now)
+  return aligned?.kind === 'aligned' || (aligned && own === last) ? aligned : alignTurns(own, now)
 }
 
 /** A file with a byte that is no UTF-8 has no turns for M8Shift: those of before were not removed. */
@@ -139,15 +149,18 @@ function named(
 }
 
 /** Turns that no note has placed come last in the relay, but where branches are to be joined, which its order decides. */
-function placementOf(state: RelayState, now: TurnsNow): Placement {
-  const { chain, isForked, note } = state
-  const { archive, living } = filePlaces(state)
+function placementOf(
+  { chain, isForked, unseen }: RelayState,
+  { note, places }: Pick<RelayState, 'note' | 'places'>,
+  now: TurnsNow,
+): Placement {
+  const { archive, living } = filePlaces({ chain, note, places })
   return {
     chain: chain.map(({ turn }) => turn),
     archive,
     living: isForked ? inFileOrder(chain, archive, living, now.living) : living,
     hadArchive: note?.archive !== undefined,
-    ahead: aheadOf(state),
+    unseen,
     loose: looseOf(note),
   }
 }

@@ -4,7 +4,7 @@ import { tipPrefix } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
 import { getEntry } from '../context.ts'
 import type { RelayNote } from '../contracts/turns/relay-body.ts'
-import { findRelayNote } from '../contracts/turns/relay-body.ts'
+import { findRelayNote, runsOf } from '../contracts/turns/relay-body.ts'
 import { isStream } from '../entry/text.ts'
 import { HandoffError } from '../errors.ts'
 import { headsOf } from '../graph/ref.ts'
@@ -28,6 +28,18 @@ export interface RelayState extends Pick<Line, 'isForked'> {
   readonly note: StatedNote | undefined
   /** Where in the chain the turns are that the note counts, in its order. */
   readonly places: readonly number[]
+  /** The latest note that this store made: the last that it saw of the files. */
+  readonly seen: PlacedNote | undefined
+  /** The places of the turns that this store has seen in no file. */
+  readonly unseen: ReadonlySet<number>
+  /** Those of them whose entries it made. */
+  readonly made: ReadonlySet<number>
+}
+
+/** A note, and where in the chain the turns are that it counts, in its order. */
+export interface PlacedNote {
+  readonly note: StatedNote
+  readonly places: readonly number[]
 }
 
 /** Returns the stream of a relay; throws `HSTORE_USAGE` for a name that can't name one. */
@@ -49,7 +61,31 @@ export async function readState(context: Context, relay: string): Promise<RelayS
   const note = await findNote(context, stream)
   const line = await readLine(context, heads)
   const places = await placesOf(context, note, line)
-  return { stream, heads, chain: line.turns, isForked: line.isForked, note, places }
+  const { turns: chain, isForked } = line
+  const seen = note && (await placedSeen(context, stream, line, { note, places }))
+  const known = seen === undefined ? new Set<number>() : inFiles(seen)
+  const unseen = new Set([...chain.keys()].filter((place) => !known.has(place)))
+  const made = new Set([...unseen].filter((at) => context.marks.isMade(chain[at]!.entry.cid)))
+  return { stream, heads, chain, isForked, note, places, seen, unseen, made }
+}
+
+async function placedSeen(
+  context: Context,
+  stream: string,
+  line: Line,
+  last: PlacedNote,
+): Promise<PlacedNote | undefined> {
+  if (context.marks.isMade(last.note.cid)) return last
+  const note = await findNote(context, stream, (cid) => context.marks.isMade(cid))
+  return note && { note, places: await placesOf(context, note, line) }
+}
+
+/** The last of a note may have been in the store alone. */
+function inFiles({ note, places }: PlacedNote): ReadonlySet<number> {
+  const order = [...runsOf(note.archive ?? []), ...runsOf(note.living)].flatMap(
+    ({ first, count }) => places.slice(first, first + count),
+  )
+  return new Set(order.slice(0, order.length - note.ahead))
 }
 
 async function placesOf(
@@ -72,11 +108,6 @@ async function placesOf(
     `the note ${note.cid} is on other turns than those of the relay's head: the relay is not read further`,
     { details: { cid: note.cid } },
   )
-}
-
-/** Returns how many of the last turns are in the store alone: a note says so, or none has placed them in a file. */
-export function aheadOf({ chain, note, places }: RelayState): number {
-  return (note?.ahead ?? 0) + chain.length - places.length
 }
 
 /**
@@ -105,13 +136,17 @@ export function assertJoined(
   )
 }
 
-/** Returns the latest valid note of a stream. */
-export async function findNote(context: Context, stream: string): Promise<StatedNote | undefined> {
+/** Returns the latest valid note of a stream, of all or of those that are wanted. */
+export async function findNote(
+  context: Context,
+  stream: string,
+  isWanted: (cid: CidText) => boolean = () => true,
+): Promise<StatedNote | undefined> {
   const notes: StatedNote[] = []
   await context.db.settled()
   for await (const { values } of context.db.rows('tips', tipPrefix(stream))) {
     for (const cid of values) {
-      const found = await noteBehind(context, stream, cid as CidText)
+      const found = await noteBehind(context, stream, cid as CidText, isWanted)
       if (found !== undefined) notes.push(found)
     }
   }
@@ -123,11 +158,12 @@ async function noteBehind(
   context: Context,
   stream: string,
   tip: CidText,
+  isWanted: (cid: CidText) => boolean,
 ): Promise<StatedNote | undefined> {
   const seen = new Set([tip])
   for (const cid of seen) {
     const entry = await getEntry(context, cid)
-    const isNote = entry.kind === 'relay' && entry.stream === stream
+    const isNote = entry.kind === 'relay' && entry.stream === stream && isWanted(cid)
     if (isNote && context.trust.standingOf(entry).standing === 'valid') {
       const note = findRelayNote(decodeForm(await context.db.get(entry.body)).form)
       if (note === undefined) throw broken(cid, 'its body is no relay note')

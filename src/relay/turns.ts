@@ -5,11 +5,11 @@ import type { RelayFile, TurnReport, TurnRules } from '../contracts/turns/valida
 import { validateTurns } from '../contracts/turns/validate.ts'
 import { assertArgument, assertBytes } from '../kernel/errors.ts'
 import type { Putter } from '../put/put-queue.ts'
-import type { AppendInto, AppendReport } from './append.ts'
+import type { AppendReport } from './append.ts'
 import { appendToRelay } from './append.ts'
 import type { ExportedRelay } from './export.ts'
 import { exportRelay, filesOf, unknownRelay } from './export.ts'
-import type { RelayFiles } from './files.ts'
+import type { GivenFiles, RelayFiles } from './files.ts'
 import type { ImportReport } from './import.ts'
 import { importRelay } from './import.ts'
 import { judgeTurns } from './judge-turns.ts'
@@ -17,6 +17,12 @@ import type { LoggedTurn } from './log.ts'
 import { logTurns } from './log.ts'
 import type { RelayState, StatedNote } from './state.ts'
 import { assertSound, readState } from './state.ts'
+
+/** The relay's file that a turn is written into too, and what it holds or what reads that. */
+export interface AppendInto {
+  readonly path: string
+  readonly files: GivenFiles
+}
 
 /** The relays of a store. What changes one goes one after the other, so that none is built on what another changes. */
 export class Turns {
@@ -33,19 +39,23 @@ export class Turns {
     this.#open = open
   }
 
-  /** Takes a relay's files in as what is called `relay` in the store; throws what `importRelay` throws. */
+  /**
+   * Takes a relay's files in as what is called `relay` in the store; throws what `importRelay` throws.
+   *
+   * @param files - The files; for files that others write, what reads them, which is called once the store is held.
+   */
   async import(
     relay: string,
-    files: RelayFiles,
+    files: GivenFiles,
     parents?: readonly string[],
   ): Promise<ImportReport> {
     assertArgument('relay', relay, 'string')
-    assertArgument('files', files, 'object')
+    if (typeof files !== 'function') assertArgument('files', files, 'object')
     if (parents !== undefined) assertArgument('parents', parents, 'object')
-    const given = copyOf(files)
+    const given = readerOf(files)
     return this.#inTurn(async () => {
       const { context, ...author } = await this.#find()
-      return importRelay(context, relay, given, author, parents)
+      return importRelay(context, relay, await given(), author, parents)
     })
   }
 
@@ -64,11 +74,14 @@ export class Turns {
     if (parents !== undefined) assertArgument('parents', parents, 'object')
     if (into !== undefined) assertArgument('into', into, 'object')
     if (into !== undefined) assertArgument('into.path', into.path, 'string')
-    if (into !== undefined) assertArgument('into.files', into.files, 'object')
-    const given = into && { path: into.path, files: copyOf(into.files) }
+    if (into !== undefined && typeof into.files !== 'function') {
+      assertArgument('into.files', into.files, 'object')
+    }
+    const given = into && { path: into.path, read: readerOf(into.files) }
     return this.#inTurn(async () => {
       const { context, ...author } = await this.#find()
-      return appendToRelay(context, relay, draft, author, given, parents)
+      const held = given && { path: given.path, files: await given.read() }
+      return appendToRelay(context, relay, draft, author, held, parents)
     })
   }
 
@@ -129,7 +142,13 @@ export class Turns {
   }
 }
 
-/** Files are read at once, since the caller may change its buffers while the call waits for its turn. */
+/** Files that are given are read at once, since the caller may change its buffers while the call waits for its turn. */
+function readerOf(files: GivenFiles): () => Promise<RelayFiles> {
+  if (typeof files === 'function') return async () => copyOf(await files())
+  const given = copyOf(files)
+  return async () => given
+}
+
 function copyOf({ living, archive }: RelayFiles): RelayFiles {
   return { living: copy('living', living), archive: archive && copy('archive', archive) }
 }

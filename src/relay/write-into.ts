@@ -1,11 +1,10 @@
 import { realpath, stat } from 'node:fs/promises'
-import path from 'node:path'
 import { writeDurably } from '../durable-file.ts'
 import { HandoffError } from '../errors.ts'
 import { equalBytes } from '../kernel/bytes.ts'
 import { readBounded } from '../kernel/files.ts'
 import type { WriterLock } from './writer-lock.ts'
-import { takeWriterLock } from './writer-lock.ts'
+import { foldersOf, takeWriterLock } from './writer-lock.ts'
 
 /**
  * Writes a relay's file anew, under M8Shift's own lock and over nothing else than what was read.
@@ -22,7 +21,7 @@ export async function writeInto(
 ): Promise<void> {
   const locks: WriterLock[] = []
   try {
-    for (const folder of await foldersOf(name)) locks.push(await takeWriterLock(folder))
+    for (const folder of await foldersOf(name, placeOf)) locks.push(await takeWriterLock(folder))
     const file = await placeOf(name)
     const assertStill = async (): Promise<void> => {
       const isHeld = await Promise.all(locks.map((lock) => lock.isHeld()))
@@ -35,11 +34,6 @@ export async function writeInto(
   } finally {
     for (const lock of locks) await lock.release()
   }
-}
-
-/** M8Shift locks the folder that it finds the relay in, be it by a link. */
-async function foldersOf(name: string): Promise<Set<string>> {
-  return new Set([await placeOf(path.dirname(name)), path.dirname(await placeOf(name))])
 }
 
 function placeOf(name: string): Promise<string> {

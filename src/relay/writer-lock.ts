@@ -43,6 +43,31 @@ export async function takeWriterLock(folder: string, most: number = waitMs): Pro
   }
 }
 
+/** Returns the folders in which M8Shift may lock a relay: where it finds it, be it by a link. */
+export async function foldersOf(
+  name: string,
+  placeOf: (name: string) => Promise<string>,
+): Promise<ReadonlySet<string>> {
+  return new Set([await placeOf(path.dirname(name)), path.dirname(await placeOf(name))])
+}
+
+/**
+ * Waits until no other writer holds the lock of the relay in a folder. One that was left behind does not count.
+ *
+ * @returns Whether nobody held it at once.
+ * @throws {HandoffError} `HSTORE_RELAY_BUSY` after `most` milliseconds.
+ */
+export async function awaitWriters(folder: string, most: number = waitMs): Promise<boolean> {
+  const file = path.join(folder, '.m8shift.lock')
+  const started = performance.now()
+  for (let isFree = true; ; isFree = false) {
+    const found = await lstat(file).catch(() => undefined)
+    if (found === undefined || (await isStale(file))) return isFree
+    if (performance.now() - started >= most) throw busy(file, most, 'nothing was read')
+    await sleep(pauseMs)
+  }
+}
+
 async function takeFile(
   file: string,
   token: string,
@@ -52,7 +77,7 @@ async function takeFile(
   const started = performance.now()
   while (!(await makeFile(file, token))) {
     if (await clear()) continue
-    if (performance.now() - started >= most) throw busy(file, most)
+    if (performance.now() - started >= most) throw busy(file, most, 'the turn is in the store')
     await sleep(pauseMs)
   }
 }
@@ -111,10 +136,10 @@ async function isTokenOf(file: string, token: string): Promise<boolean> {
   return held !== undefined && Buffer.from(held).toString() === token
 }
 
-function busy(file: string, most: number): HandoffError {
+function busy(file: string, most: number, stand: string): HandoffError {
   return new HandoffError(
     'HSTORE_RELAY_BUSY',
-    `${file} is held by another writer of the relay, waited ${most / 1000} s: the turn is in the store; give the same command again`,
+    `${file} is held by another writer of the relay, waited ${most / 1000} s: ${stand}; give the same command again, a minute later where the holder may be dead: then the lock counts no more`,
     { details: { path: file } },
   )
 }

@@ -269,7 +269,10 @@ describe('a turn that was appended without the file', () => {
     await ok(appending(store, '--ask', 'alone'))
     await write(store, appended(withPen, draftBy('beta')))
     const ran = await importing(store)
-    expect([ran.exit, ran.err]).toEqual([6, expect.stringContaining('has turn 3 of beta instead')])
+    expect([ran.exit, ran.err]).toEqual([
+      6,
+      expect.stringContaining('has turn 3 of beta in its place'),
+    ])
     // the way that is named loses neither
     expect(ran.err).toContain('before turn 3 of beta, which must stay')
     await ok(exporting(store, '--out', 'new.md'))

@@ -11,7 +11,7 @@ import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
 import { tellDiff } from '../relay-diff.ts'
-import { readRelayFiles, relayOf } from '../relay-files.ts'
+import { relayOf, relayReader } from '../relay-files.ts'
 import { jsonLine } from '../render.ts'
 import { openNamed } from '../settings.ts'
 
@@ -26,7 +26,7 @@ export const turnAppend: Verb = async (io, [agent = ''], options) => {
   if (file === undefined && archive !== undefined)
     throw new UsageError('--archive goes with --file')
   const draft = await draftOf(io, agent, options)
-  const files = file === undefined ? undefined : await readRelayFiles(io, file, archive)
+  const files = file === undefined ? undefined : await relayReader(io, file, archive)
   if (file !== undefined) await removeLeftovers(path.resolve(io.cwd, file))
   await using store = await openNamed(io, options)
   const into =

@@ -7,13 +7,13 @@ import { exits } from '../exit-codes.ts'
 import type { Verb } from '../program.ts'
 import { findingLine, jsonLine, plain } from '../render.ts'
 import { countOf, openNamed } from '../settings.ts'
-import { readRelayFiles, relayOf } from '../relay-files.ts'
+import { relayOf, relayReader } from '../relay-files.ts'
 import { tellDiff } from '../relay-diff.ts'
 
 /** `hstore turn import`: takes a relay and its archive into the graph. */
 export const turnImport: Verb = async (io, [file = ''], options) => {
   const relay = relayOf(options)
-  const files = await readRelayFiles(io, file, options['archive'] as string | undefined)
+  const files = await relayReader(io, file, options['archive'] as string | undefined)
   if (file !== '-') await removeLeftovers(path.resolve(io.cwd, file))
   await using store = await openNamed(io, options)
   const parents = options['parent'] as readonly string[] | undefined

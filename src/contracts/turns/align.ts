@@ -1,5 +1,6 @@
 import type { Breach } from './breaches.ts'
 import { listBreaches } from './breaches.ts'
+import { findBehind } from './behind.ts'
 import { setMendedAside } from './mended.ts'
 import type { Placement, TurnsNow } from './placement.ts'
 import { compareDecimals, decimalOf } from './text.ts'
@@ -27,15 +28,21 @@ export interface Aligned {
 export interface Broken {
   readonly kind: 'broken'
   readonly breaches: readonly Breach[]
+  /** Whether nothing was done to turns that were seen in the files: others stand not as the chain has them. */
+  readonly isUnseen: boolean
 }
 
-/** A relay that lacks turns which were written into the store alone. */
+/** A relay that lacks turns which no file was seen to have. */
 export interface Behind {
   readonly kind: 'behind'
   /** Places in the chain. */
   readonly lacking: readonly number[]
-  /** What stands where they should. */
-  readonly instead: readonly Turn[]
+  /** What the chain has not. */
+  readonly others: readonly Turn[]
+  /** What stands where the first of them should; undefined for the end of the file. */
+  readonly next: Turn | undefined
+  /** Whether the turns that are there do not stand as the chain has them. */
+  readonly isMixed: boolean
 }
 
 /**
@@ -45,27 +52,25 @@ export interface Behind {
  * begun may have got its END.
  */
 export function alignTurns(before: Placement, now: TurnsNow): Aligned | Behind | Broken {
+  const aligned = alignKnown(before, now)
+  return aligned.kind === 'aligned' ? aligned : findBehind(before, now, aligned, alignKnown)
+}
+
+function alignKnown(before: Placement, now: TurnsNow): Aligned | Broken {
   const aligned = alignClosed(before, now)
   if (aligned.kind === 'aligned') return aligned
   const aside = setMendedAside(before, now)
   const without = aside && alignClosed(before, aside.now)
-  if (without?.kind === 'aligned') return aside!.putBack(without)
-  return without?.kind === 'behind' ? without : aligned
+  return without?.kind === 'aligned' ? aside!.putBack(without) : aligned
 }
 
-function alignClosed(before: Placement, now: TurnsNow): Aligned | Behind | Broken {
+function alignClosed(before: Placement, now: TurnsNow): Aligned | Broken {
   const wanted = wantedOf(before, now)
   const { chain } = before
   const atArchive = firstOther(chain, wanted.archive, now.archive.slice(wanted.older))
   const atLiving = firstOther(chain, wanted.living, now.living)
   if (atArchive < 0 && atLiving < 0) return findAligned(before, now, wanted)
-  const lacking = wanted.living.slice(atLiving)
-  if (atArchive < 0 && lacking.length <= before.ahead) {
-    const instead = now.living.slice(atLiving)
-    const isMixed = instead.some((turn) => lacking.some((place) => isSame(chain[place]!, turn)))
-    if (!isMixed) return { kind: 'behind', lacking, instead }
-  }
-  return { kind: 'broken', breaches: listBreaches(before, now) }
+  return { kind: 'broken', breaches: listBreaches(before, now), isUnseen: false }
 }
 
 /** What the files should hold of the chain. */
@@ -124,7 +129,7 @@ function findAligned(before: Placement, now: TurnsNow, wanted: Wanted): Aligned 
   if (strange.length > 0) {
     const what = 'inserted' as const
     const breaches = strange.map((turn): Breach => ({ what, file: 'archive', now: turn }))
-    return { kind: 'broken', breaches }
+    return { kind: 'broken', breaches, isUnseen: false }
   }
   const added = [...older, ...late, ...now.living.slice(wanted.living.length)]
   const places = added.map((_, i) => chain.length + i)

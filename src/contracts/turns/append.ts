@@ -3,6 +3,7 @@ import type { TurnDraft } from './draft.ts'
 import { bodyOf, headerOf, refused, withoutFinalLineFeeds } from './draft.ts'
 import type { Lock } from './lock.ts'
 import { getLock, parseMemory, replaceLock } from './lock.ts'
+import type { Relay } from './markdown.ts'
 import { readRelay } from './markdown.ts'
 import type { TurnField } from './turn.ts'
 
@@ -44,26 +45,44 @@ export function appendTurn(relayBytes: Uint8Array, draft: TurnDraft, name: strin
   const relay = readRelay(relayBytes)
   const lock = getLock(relay, name)
   assertTurnOf(lock, draft)
-  const number = String(BigInt(lock.turn) + 1n)
-  const text = textOf(lock, draft, number)
-  const before = replaceLock(relay.text, handedOn(lock, draft, number))
-  const whole = `${withoutFinalLineFeeds(before)}\n\n${text}\n`
-  return { bytes: new TextEncoder().encode(whole), number, text }
+  const number = nextNumber(lock)
+  const text = formatTurn(number, draft.agent, headerOf(withMemory(lock, draft)), bodyOf(draft))
+  return { bytes: withTurn(relay, lock, draft, { number, text }), number, text }
 }
 
 /**
- * Returns the text of the turn that a relay's last number is of, were it written as this draft.
+ * Returns a relay with a turn that was made before, and the pen handed on; undefined where it is not the next by number.
  *
+ * @param draft - What the turn was made from.
  * @param name - The file, for messages.
- * @throws {HandoffError} what `appendTurn` throws.
+ * @throws {HandoffError} `HSTORE_RELAY_INVALID`; `HSTORE_TURN_REFUSED` where its agent may not write a turn.
  */
-export function lastTurnText(relayBytes: Uint8Array, draft: TurnDraft, name: string): string {
-  const lock = getLock(readRelay(relayBytes), name)
-  return textOf(lock, draft, lock.turn)
+export function appendMade(
+  relayBytes: Uint8Array,
+  draft: TurnDraft,
+  made: Pick<Appended, 'number' | 'text'>,
+  name: string,
+): Uint8Array | undefined {
+  const relay = readRelay(relayBytes)
+  const lock = getLock(relay, name)
+  if (nextNumber(lock) !== made.number) return undefined
+  assertTurnOf(lock, draft)
+  return withTurn(relay, lock, draft, made)
 }
 
-function textOf(lock: Lock, draft: TurnDraft, number: string): string {
-  return formatTurn(number, draft.agent, headerOf(withMemory(lock, draft)), bodyOf(draft))
+/** Returns the number of the turn that comes next. */
+export function nextNumber({ turn }: Pick<Lock, 'turn'>): string {
+  return String(BigInt(turn) + 1n)
+}
+
+function withTurn(
+  relay: Relay,
+  lock: Lock,
+  draft: TurnDraft,
+  { number, text }: Pick<Appended, 'number' | 'text'>,
+): Uint8Array {
+  const before = replaceLock(relay.text, handedOn(lock, draft, number))
+  return new TextEncoder().encode(`${withoutFinalLineFeeds(before)}\n\n${text}\n`)
 }
 
 /**

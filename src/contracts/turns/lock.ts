@@ -48,6 +48,16 @@ export function getLock(relay: Relay, name: string): Lock {
   return { fields, roster, state: fields.get('state')!, turn }
 }
 
+/** Returns the LOCK block of a relay, or undefined where M8Shift refuses the file. */
+export function findLock(relay: Relay, name: string): Lock | undefined {
+  try {
+    return getLock(relay, name)
+  } catch (error) {
+    if (error instanceof HandoffError) return undefined
+    throw error
+  }
+}
+
 /**
  * Throws where M8Shift can't read a relay or an archive at all.
  *

@@ -8,8 +8,8 @@ export interface Placement {
   readonly living: readonly number[]
   /** Whether an archive was known; without one, what an archive holds may be older than all that is known. */
   readonly hadArchive: boolean
-  /** How many of the last in `living` no file has had: they were written into the store alone. */
-  readonly ahead: number
+  /** The places that this store has seen in no file: they were written into it alone, or came from another. */
+  readonly unseen: ReadonlySet<number>
   /** What stood in no turn of either file, CRLF and CR as LF: a turn that was begun there may have got its END since. */
   readonly loose: readonly string[]
 }

@@ -41,7 +41,14 @@ const chain = parsed.turns.map(({ turn }) => turn)
 function judge(changed: Uint8Array): Aligned | Behind | Broken {
   const living = readRelay(changed).turns.map(({ turn }) => turn)
   const places = chain.map((_, i) => i)
-  const before = { chain, archive: [], living: places, hadArchive: false, ahead: 0, loose: [] }
+  const before = {
+    chain,
+    archive: [],
+    living: places,
+    hadArchive: false,
+    unseen: new Set<number>(),
+    loose: [],
+  }
   return alignTurns(before, { archive: [], living })
 }
 
