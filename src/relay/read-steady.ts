@@ -37,9 +37,8 @@ export async function readSteady(
   throw new HandoffError('HSTORE_INPUT_CHANGED', message, { details: { path: name } })
 }
 
-/** A relay that is not there has no writers: reading it says so. */
 async function awaitAll(name: string, most: number | undefined): Promise<boolean> {
-  const folders = await foldersOf(name, (one) => realpath(one)).catch(() => [])
+  const folders = await foldersOf(name, (one) => realpath(one).catch(() => one))
   const free: boolean[] = []
   for (const folder of folders) free.push(await awaitWriters(folder, most))
   return free.every(Boolean)
