@@ -65,7 +65,7 @@ export async function openContext(options: ContextOptions): Promise<Context> {
     // read only now: another process may have accepted more while this one waited
     const pins = await findPins(keysFolder, config.genesis)
     const loaded = await loadTrust(db, config.genesis, pins, groundIn(db, new Marks(db, secret)))
-    if (loaded.pins !== pins) await writePins(keysFolder, config.genesis, loaded.pins)
+    if (loaded.pins !== pins) await writePins(keysFolder, config.genesis, loaded.pins, pins?.path)
     return makeContext({ folder, keysFolder, config, db, secret, trust: loaded.trust })
   } catch (error) {
     await db.close()
@@ -78,18 +78,22 @@ export function groundIn(db: Database, marks: Marks): Ground {
   return groundOf(db, (cid) => marks.hasSignature(cid))
 }
 
-/** Takes over the rosters and freezes that the store's blocks now give, and pins them beside the keys. */
-export async function reloadTrust(
-  context: Context,
-  path: readonly CidText[] = context.trust.path,
-): Promise<void> {
+/**
+ * Takes over the rosters and freezes that the store's blocks now give, and pins them beside the keys.
+ *
+ * @param choice - The one of two rosters that the user goes on with.
+ */
+export async function reloadTrust(context: Context, choice?: CidText): Promise<void> {
   const { db, keysFolder, marks, trust } = context
-  const { genesis } = trust
-  const known = { ...unpinned(genesis), path }
+  const { genesis, path } = trust
+  const known =
+    choice === undefined
+      ? { ...unpinned(genesis), path, chosen: trust.chosen }
+      : { ...unpinned(genesis), path: [...path, choice], chosen: choice }
   const loaded = await loadTrust(db, genesis, known, groundIn(db, marks))
   context.trust = loaded.trust
   context.oddHeads = new RecentMap(64) // what is valid may be another by now
-  await writePins(keysFolder, genesis, loaded.pins)
+  await writePins(keysFolder, genesis, loaded.pins, path)
 }
 
 /** Returns a context over an open database. */

@@ -89,6 +89,8 @@ async function sealGenesis(
     path: [genesis],
     roster,
     fork: [],
+    chosen: null,
+    beside: [],
     freezes: [],
     ground: groundOf(db),
   })

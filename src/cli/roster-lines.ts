@@ -40,9 +40,10 @@ function isEverything({ kinds, streams, until }: Key['grants'][number]): boolean
 }
 
 /** Returns what `roster show` says beside the roster. */
-export function besideLines({ fork, candidates, freezes }: RosterShown): readonly string[] {
+export function besideLines({ fork, beside, candidates, freezes }: RosterShown): readonly string[] {
   return [
     ...fork.map((body) => `accepted against another ${body}`),
+    ...beside.map((body) => `passed by ${body}, which others may go by`),
     ...(fork.length > 0 ? [] : candidates.map(candidateLine)),
     ...freezes.map(({ cid, author, key }) => `frozen ${author} ${key} by ${cid}`),
   ]

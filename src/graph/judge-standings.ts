@@ -18,6 +18,10 @@ export function judgeStandings(graph: LoadedGraph, trust: Trust): Finding[] {
       finding('HS2009', `two rosters are accepted at one version: ${trust.fork.join(', ')}`),
     )
   }
+  for (const body of trust.beside) {
+    const message = `${body} was accepted by others, and the path has passed by it: ask the roots which counts`
+    findings.push(finding('HS2011', message, { cid: body }))
+  }
   return findings
 }
 

@@ -180,7 +180,8 @@ function* coveredRows(
   const isWhole =
     verdict === 'complete' &&
     shallow.length === 0 &&
-    !findings.some(({ severity }) => severity === 'warning')
+    // what stands beside the rosters says nothing of this history
+    !findings.some(({ code, severity }) => severity === 'warning' && code !== 'HS2011')
   const scope = `${did}:${context.trust.rosterBody}` as const
   const covered: MarkWhat[] = isWhole ? ['signature', `certified:${scope}`] : ['signature']
   const beside = isWhole ? namesakes.filter(({ cid }) => !graph.entries.has(cid)) : []

@@ -48,6 +48,8 @@ export interface RosterMade extends RosterReport {
 export interface RosterShown extends RosterReport {
   /** Bodies that are accepted against each other; none in good times. */
   readonly fork: readonly string[]
+  /** Bodies that others have accepted and that the path has passed by. */
+  readonly beside: readonly string[]
   readonly candidates: readonly CandidateReport[]
   /** Freezes that no roster has answered. */
   readonly freezes: readonly {
@@ -89,6 +91,7 @@ export class Rosters {
     return {
       ...shown,
       fork: trust.fork,
+      beside: trust.beside,
       candidates: (await candidatesOf(context)).map(candidateReport),
       freezes: trust.freezes
         .filter(({ cid, signer }) => trust.freezesOf(signer).some(({ entry }) => entry.cid === cid))
@@ -150,7 +153,7 @@ export class Rosters {
   async pin(body: string): Promise<RosterShown> {
     assertArgument('body', body, 'string')
     const context = await this.#open()
-    const { fork, path } = context.trust
+    const { fork } = context.trust
     const chosen = fork.find((one) => one === body)
     if (chosen === undefined) {
       const why =
@@ -159,7 +162,7 @@ export class Rosters {
           : `choose ${fork.join(' or ')}`
       throw new HandoffError('HSTORE_REF_NOT_FOUND', `${quoted(body)} can't be pinned: ${why}`)
     }
-    await reloadTrust(context, [...path, chosen])
+    await reloadTrust(context, chosen)
     return this.show()
   }
 

@@ -29,6 +29,7 @@ export const hstoreRules: readonly Rule[] = [
     'trust',
     'A cut, or a pin of one, is none of the key whose grant it closes',
   ),
+  row('HS2011', 'warning', 'trust', 'A roster was accepted that the path has passed by'),
   row('HS2101', 'error', 'trust', 'A record is given as the word of an agent who never said it'),
   row('HS2102', 'error', 'trust', 'A record is as it was before somebody who may has changed it'),
   row('HS2103', 'warning', 'trust', 'The state of a record is one that nobody has said who may'),

@@ -19,8 +19,8 @@ export interface Ground {
 
 /** Returns the ground that an open store gives. */
 export function groundOf({ db, marks, trust }: Context): Ground {
-  const { genesis, path, fork } = trust
-  return { db, genesis, marks, pins: { ...unpinned(genesis), path, fork } }
+  const { genesis, path, fork, chosen } = trust
+  return { db, genesis, marks, pins: { ...unpinned(genesis), path, fork, chosen } }
 }
 
 /** Returns the trust that the roster stream of a database gives: the one place where sync asks for it. */

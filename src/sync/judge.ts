@@ -11,6 +11,7 @@ import { judgeEntries } from '../graph/judge.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { Pins } from '../trust/pin-file.ts'
+import { unpinned } from '../trust/pin-file.ts'
 import type { Trust } from '../trust/standing.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Fate } from './fate.ts'
@@ -65,8 +66,8 @@ const there: Fate = { fate: 'there' }
 const stored: Fate = { fate: 'stored' }
 
 /** The path is computed anew at the next opening, from what was stored. */
-function pinsOf({ path, fork }: Trust): Pins {
-  return { path, fork, entries: '', freezes: [] }
+function pinsOf({ genesis, path, fork, chosen }: Trust): Pins {
+  return { ...unpinned(genesis), path, fork, chosen }
 }
 
 /** Returns whether the store has an entry, with its place in the index. */

@@ -35,7 +35,8 @@ export async function openOwn(options: ContextOptions): Promise<SettledPeer> {
     ground: groundOf(context),
     roster: context.trust.rosterBody,
     trust: context.trust,
-    accept: (pins) => writePins(options.keysFolder, context.trust.genesis, pins),
+    accept: (pins) =>
+      writePins(options.keysFolder, context.trust.genesis, pins, context.trust.path),
     [Symbol.asyncDispose]: () => context[Symbol.asyncDispose](),
   }
 }

@@ -46,22 +46,24 @@ export async function loadTrust(
       : undefined
   if (known !== undefined && pins !== undefined) return { trust: known, pins }
   const read = await readRosterStream(db, cids)
-  const { path, fork } = await acceptedPath(db, genesis, pins ?? unpinned(genesis), read)
+  const before = pins ?? unpinned(genesis)
+  const { path, fork, beside } = await acceptedPath(db, genesis, before, read)
   const freezes = read.entries.filter(({ kind }) => kind === 'freeze')
   const lost = pins?.freezes.find((cid) => freezes.every((entry) => entry.cid !== cid))
   if (lost !== undefined) throw rollback(genesis, `the freeze ${lost}`, lost, read.damage)
   const bodies = path.map(({ body }) => body)
-  const { roster } = path.at(-1)!
+  const { body, roster } = path.at(-1)!
+  const chosen = body === before.chosen ? body : null
   return {
-    trust: new Trust({ genesis, path: bodies, roster, fork, freezes, ground }),
-    pins: { path: bodies, fork, entries, freezes: freezes.map(({ cid }) => cid) },
+    trust: new Trust({ genesis, path: bodies, roster, fork, chosen, beside, freezes, ground }),
+    pins: { path: bodies, fork, entries, chosen, beside, freezes: freezes.map(({ cid }) => cid) },
   }
 }
 
 async function findPinned(
   db: Database,
   genesis: CidText,
-  { path, freezes }: Pins,
+  { path, chosen, beside, freezes }: Pins,
   ground: Ground,
 ): Promise<Trust | undefined> {
   const body = path.at(-1)
@@ -69,7 +71,7 @@ async function findPinned(
   if (roster === undefined || roster.version !== path.length - 1) return undefined
   const notes = freezes.map((cid) => ground.findEntry(cid))
   if (!notes.every((note) => typeof note !== 'string')) return undefined
-  return new Trust({ genesis, path, roster, fork: [], freezes: notes, ground })
+  return new Trust({ genesis, path, roster, fork: [], chosen, beside, freezes: notes, ground })
 }
 
 async function rosterOf(db: Database, body: CidText): Promise<Roster> {
@@ -97,15 +99,20 @@ async function acceptedPath(
     if (roster !== undefined) rosters.set(body, roster)
   }
   const candidates = gatherCandidates(entries, (body) => rosters.get(body))
-  const found = acceptPath(genesis, candidates, pins.path)
+  const found = acceptPath(genesis, candidates, pins)
   const lost =
-    pins.path.find((body, i) => found.path[i]?.body !== body) ??
+    pins.path.find((body, i) => found.path[i]?.body !== body && !isAtIssue(found, body)) ??
     pins.fork.find((body) => candidates.every((candidate) => candidate.body !== body))
   if (lost === undefined) return found
   // one damaged block may hide another behind it
   if (damage.length > 0)
     for (const body of pins.path) await readOr(damage, () => rosterOf(db, body))
   throw rollback(genesis, `roster ${lost}`, lost, damage)
+}
+
+/** Only the end of a path can be: what was followed stays. */
+function isAtIssue({ fork, beside }: RosterPath, body: CidText): boolean {
+  return fork.includes(body) || beside.includes(body)
 }
 
 function rollback(

@@ -14,13 +14,17 @@ export interface Pins {
   readonly fork: readonly CidText[]
   /** sha256, in hex, over the entries that the path was computed from; empty where it has to be computed again. */
   readonly entries: string
+  /** The end of the path where the user has chosen it among others; null where nobody had to choose. */
+  readonly chosen: CidText | null
+  /** The rosters among those entries that the path has passed by. */
+  readonly beside: readonly CidText[]
   /** The freezes among those entries: nobody has to look for them again. */
   readonly freezes: readonly CidText[]
 }
 
 /** What is pinned before anything of a store was computed. */
 export function unpinned(genesis: CidText): Pins {
-  return { path: [genesis], fork: [], entries: '', freezes: [] }
+  return { path: [genesis], fork: [], entries: '', chosen: null, beside: [], freezes: [] }
 }
 
 // a hundred thousand versions of a roster
@@ -41,23 +45,30 @@ export async function findPins(keysFolder: string, genesis: CidText): Promise<Pi
   const file = pinFile(keysFolder, genesis)
   const text = await readText(file)
   if (text === undefined) return undefined
-  const { path: pinned, fork, entries, freezes = null } = parseObject(text)
-  if (
-    !areCids(pinned) ||
-    pinned[0] !== genesis ||
-    !areCids(fork) ||
-    typeof entries !== 'string' ||
-    !(freezes === null || areCids(freezes))
-  ) {
-    throw new HandoffError(
-      'HSTORE_TRUST_DAMAGED',
-      `${file} is damaged: restore it, or remove it and accept the store again with --genesis`,
-    )
+  const parsed = parseObject(text)
+  if (isPins(parsed) && parsed.path[0] === genesis) return parsed
+  // what an older hstore did not write is looked for again
+  const older = {
+    ...parsed,
+    entries: '',
+    chosen: null,
+    beside: [],
+    freezes: parsed['freezes'] ?? [],
   }
-  // an older hstore wrote none: they are looked for again
-  return freezes === null
-    ? { path: pinned, fork, entries: '', freezes: [] }
-    : { path: pinned, fork, entries, freezes }
+  if (!('beside' in parsed) && isPins(older) && older.path[0] === genesis) return older
+  throw new HandoffError(
+    'HSTORE_TRUST_DAMAGED',
+    `${file} is damaged: restore it, or remove it and accept the store again with --genesis`,
+  )
+}
+
+function isPins(value: object): value is Pins {
+  const { path: pinned, fork, entries, chosen, beside, freezes } = value as Record<string, unknown>
+  return (
+    [pinned, fork, beside, freezes].every(areCids) &&
+    typeof entries === 'string' &&
+    (chosen === null || (typeof chosen === 'string' && isCidText(chosen)))
+  )
 }
 
 function areCids(value: unknown): value is CidText[] {
@@ -65,13 +76,21 @@ function areCids(value: unknown): value is CidText[] {
 }
 
 /**
- * Writes the pinned path for a genesis, synced to disk. The path only grows.
+ * Writes the pinned path for a genesis, synced to disk. The path only grows; its end alone may give way, to a roster that
+ * stands against it or that the roots of both have settled on.
  *
+ * @param from - The path that the new one was computed from.
  * @throws {HandoffError} `HSTORE_ROSTER_ROLLBACK` when another process has pinned what is not in it.
  */
-export async function writePins(keysFolder: string, genesis: CidText, pins: Pins): Promise<void> {
+export async function writePins(
+  keysFolder: string,
+  genesis: CidText,
+  pins: Pins,
+  from?: readonly CidText[],
+): Promise<void> {
   const there = await findPins(keysFolder, genesis)
-  if (there?.path.every((body, i) => pins.path[i] === body) === false) {
+  const isKept = there === undefined || there.path.every((body, i) => pins.path[i] === body)
+  if (!isKept && there.path.join() !== from?.join()) {
     throw new HandoffError(
       'HSTORE_ROSTER_ROLLBACK',
       `another process has accepted roster ${there.path.at(-1)} meanwhile: run it again`,

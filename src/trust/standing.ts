@@ -29,6 +29,10 @@ export interface TrustParts {
   readonly roster: Roster
   /** Two or more bodies that are accepted at one version. */
   readonly fork: readonly CidText[]
+  /** The end of the path where the user has chosen it; null where nobody had to choose. */
+  readonly chosen: CidText | null
+  /** Bodies that are accepted after a version of the path, and that the path has passed by. */
+  readonly beside: readonly CidText[]
   /** The notes of kind freeze in the roster stream whose signatures stand. */
   readonly freezes: readonly Entry[]
   readonly ground: Ground
@@ -51,6 +55,10 @@ export class Trust {
   readonly roster: Roster
   /** Two or more bodies that are accepted at one version: everything stops until the roots decide. */
   readonly fork: readonly CidText[]
+  /** The end of the path where the user has chosen it among others; null where nobody had to choose. */
+  readonly chosen: CidText | null
+  /** Rosters that were accepted by others and that the path has passed by: other machines may go by them. */
+  readonly beside: readonly CidText[]
   /** The freezes that count, in force or settled. */
   readonly freezes: readonly Entry[]
   readonly #keys: ReadonlyMap<string, KeyHolder>
@@ -60,12 +68,14 @@ export class Trust {
   readonly #cuts = new Map<string, ReadCut>()
   readonly #roots = new Map<CidText, Roster | undefined>()
 
-  constructor({ genesis, path, roster, fork, freezes, ground }: TrustParts) {
+  constructor({ genesis, path, roster, fork, chosen, beside, freezes, ground }: TrustParts) {
     if (path.length === 0) throw new RangeError('path: wanted the genesis roster, got nothing')
     this.genesis = genesis
     this.path = path
     this.roster = roster
     this.fork = fork
+    this.chosen = chosen
+    this.beside = beside
     this.#ground = ground
     this.#keys = keysOf(roster)
     this.freezes = freezes.filter(

@@ -15,6 +15,7 @@ import {
 import type { Cut, Freeze } from '../../../src/trust/cut.ts'
 import { cutForm, freezeForm } from '../../../src/trust/cut.ts'
 import type { Ground } from '../../../src/trust/ground.ts'
+import type { Remembered } from '../../../src/trust/path.ts'
 import { acceptPath, gatherCandidates } from '../../../src/trust/path.ts'
 import { findRoster } from '../../../src/trust/read-roster.ts'
 import type { Grant, Roster } from '../../../src/trust/roster.ts'
@@ -53,12 +54,15 @@ export function makeWorld(dice: Dice): World {
 }
 
 /** Returns the trust that the blocks of a world give, taken in the order of its maps. */
-export function trustOf({ genesis, entries, forms }: World): Trust | undefined {
+export function trustOf(
+  { genesis, entries, forms }: World,
+  known: Remembered = { path: [], chosen: null },
+): Trust | undefined {
   const candidates = gatherCandidates(entries.values(), (body) => {
     const form = forms.get(body)
     return form && rosterIn(form)
   })
-  const { path, fork } = acceptPath(genesis, candidates, [])
+  const { path, fork, beside } = acceptPath(genesis, candidates, known)
   if (path.length === 0) return undefined
   const ground: Ground = {
     findEntry: (cid) => entries.get(cid) ?? (forms.has(cid) ? 'other' : 'absent'),
@@ -67,7 +71,9 @@ export function trustOf({ genesis, entries, forms }: World): Trust | undefined {
   }
   const freezes = [...entries.values()].filter(({ kind }) => kind === 'freeze')
   const bodies = path.map(({ body }) => body)
-  return new Trust({ genesis, path: bodies, roster: path.at(-1)!.roster, fork, freezes, ground })
+  const { roster } = path.at(-1)!
+  const { chosen } = known
+  return new Trust({ genesis, path: bodies, roster, fork, chosen, beside, freezes, ground })
 }
 
 const read = new WeakMap<object, { readonly roster: Roster | undefined }>()
