@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { lstatSync, rmSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isAbsent, storeErrorOf } from './level-errors.ts'
 
 /** A file that nothing in the store may need any more. */
@@ -12,13 +12,17 @@ export interface Leftover {
   readonly changedMs: number
 }
 
-/** Yields what processes leave that are killed: files in the folder of temporary ones, and a configuration half-written. */
+/**
+ * Yields what processes leave that are killed: files in the folder of temporary ones, a configuration half-written, and
+ * what came from elsewhere and was never judged.
+ */
 export async function* listTemporaryFiles(directory: string): AsyncGenerator<Leftover> {
   const names = await readdir(join(directory, 'tmp')).catch(() => [])
   const halves = await readdir(directory).catch(() => [])
   const paths = [
     ...names.map((name) => join(directory, 'tmp', name)),
     ...halves.filter((name) => halfConfig.test(name)).map((name) => join(directory, name)),
+    ...(await waitingFiles(join(directory, 'quarantine'))),
   ]
   for (const path of paths) {
     const file = await findLeftover(path)
@@ -26,6 +30,24 @@ export async function* listTemporaryFiles(directory: string): AsyncGenerator<Lef
   }
 }
 
+/** No link is followed: what a shipped store points at is nothing of this store's. */
+async function waitingFiles(quarantine: string): Promise<string[]> {
+  const paths: string[] = []
+  for (const remote of await foldersIn(dirname(quarantine), basename(quarantine)))
+    for (const folder of await foldersIn(remote))
+      for (const name of await readdir(folder))
+        if (waiting.test(name)) paths.push(join(folder, name))
+  return paths
+}
+
+async function foldersIn(parent: string, only?: string): Promise<string[]> {
+  const found = await readdir(parent, { withFileTypes: true }).catch(() => [])
+  return found
+    .filter((one) => one.isDirectory() && (only === undefined || one.name === only))
+    .map(({ name }) => join(parent, name))
+}
+
+const waiting = /^(?:blocks|large)(?:-|$)/
 const halfConfig = /^config\.json\.\d+\.[a-z\d]+\.tmp$/
 
 /** Returns what a path has, unless it is gone or a folder. */
