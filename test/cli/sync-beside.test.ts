@@ -40,10 +40,10 @@ describe('r45: serve, watch and sync in a loop on one store', () => {
     const there = await copyStore(here, path.join(shared, 'there'))
     const serve = start(here, 'serve', '--listen', '127.0.0.1:0')
     const watch = start(here, 'watch')
-    let isOver = false
+    const over = new AbortController()
     const loop = async (): Promise<number> => {
       let syncs = 0
-      for (; !isOver; syncs++) await here.run('sync', there.store)
+      for (; !over.signal.aborted; syncs++) await here.run('sync', there.store)
       return syncs
     }
     try {
@@ -56,7 +56,7 @@ describe('r45: serve, watch and sync in a loop on one store', () => {
         made.push(await put(here, n))
         waits.push(performance.now() - startMs)
       }
-      isOver = true
+      over.abort()
       expect(await syncing).toBeGreaterThan(0)
       for (const cid of made) expect((await here.run('get', cid, '--entry')).exit).toBe(0)
       await ok(here.run('sync', there.store))
@@ -66,7 +66,7 @@ describe('r45: serve, watch and sync in a loop on one store', () => {
       expect(serve.exitCode).toBeNull()
       expect(watch.exitCode).toBeNull()
     } finally {
-      isOver = true
+      over.abort()
       await end(serve)
       await end(watch)
     }

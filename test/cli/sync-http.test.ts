@@ -6,10 +6,11 @@ import { contentDigest, findSignature, signRequest } from '../../keys/http-signa
 import type { Signer } from '../../keys/signer.ts'
 import { signerOfSeed } from '../../keys/signer.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
-import { decodeMessage, encodeMessage } from '../../store/wire.ts'
 import type { Message } from '../../store/wire.ts'
 import { serveOverHttp } from '../../src/sync-verbs.ts'
 import type { HttpServer } from '../../src/sync/serve-http.ts'
+import type { Asked } from '../support/http-client.ts'
+import { post, told } from '../support/http-client.ts'
 import { bytesOf, writeEnvelope } from '../support/envelope.ts'
 import { amendRoster, signerOf } from '../support/forge.ts'
 import { historyWorkspace } from '../support/history.ts'
@@ -91,50 +92,6 @@ describe('http://', () => {
       expect([2, 9]).toContain((await here.run('sync', url)).exit)
   })
 })
-
-interface Asked {
-  readonly signer?: Signer
-  readonly created?: number
-  readonly nonce?: string
-  readonly method?: string
-  readonly target?: string
-  readonly authority?: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-async function packed(message: Message): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of encodeMessage(message)) chunks.push(chunk)
-  return new Uint8Array(Buffer.concat(chunks))
-}
-
-async function post(
-  url: string,
-  control: Message['control'],
-  asked: Asked = {},
-): Promise<Response> {
-  const content = await packed({ control, blocks: [] })
-  const digest = contentDigest(content)
-  const {
-    signer,
-    created = Math.floor(Date.now() / 1000),
-    nonce = randomBytes(16).toString('base64url'),
-  } = asked
-  const { method = 'POST', target = '/hstore', authority = new URL(url).host } = asked
-  const signed = { method, authority, target, digest }
-  const signature = signer === undefined ? {} : signRequest(signed, { created, nonce }, signer)
-  return fetch(`${url}/hstore`, {
-    method: 'POST',
-    body: Buffer.from(content),
-    headers: { 'content-digest': digest, ...signature, ...asked.headers },
-  })
-}
-
-async function told(response: Response): Promise<Message['control']> {
-  expect(response.status).toBe(200)
-  const { control } = await decodeMessage(response.body as AsyncIterable<Uint8Array>)
-  return control
-}
 
 describe('a client that serve does not trust', () => {
   let there: TestStore

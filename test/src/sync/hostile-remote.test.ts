@@ -1,23 +1,27 @@
 import path from 'node:path'
+import { deflateRawSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { DirectoryTransport } from '../../../src/sync/directory-transport.ts'
-import type { Transport } from '../../../src/sync/protocol.ts'
 import { packCids } from '../../../src/sync/protocol.ts'
 import { Quarantine } from '../../../src/sync/quarantine.ts'
 import { noMarks } from '../../../src/sync/remote-marks.ts'
 import { syncSession } from '../../../src/sync/session.ts'
 import { withOwnOf } from '../../../src/sync/sync-with.ts'
 import type { Block } from '../../../store/block.ts'
-import type { JsonForm, JsonMap } from '../../../store/canonical.ts'
+import type { JsonForm } from '../../../store/canonical.ts'
 import { linkForm } from '../../../store/canonical.ts'
-import { cidTextOf } from '../../../store/cid-text.ts'
+import { cidTextOf, cidTextOfDigest } from '../../../store/cid-text.ts'
 import type { CidText } from '../../../store/cid-text.ts'
-import type { IncomingMessage, Message } from '../../../store/wire.ts'
-import { decodeMessage, encodeMessage } from '../../../store/wire.ts'
-import { HandoffError } from '../../../src/errors.ts'
 import { HstoreError } from '../../../src/kernel/errors.ts'
 import { bytesOf, envelopeOf, writeEnvelope } from '../../support/envelope.ts'
 import { forge } from '../../support/forge.ts'
+import type { Change } from '../../support/hostile-transport.ts'
+import {
+  HostileTransport,
+  to,
+  toPacked,
+  withBlocks,
+  withControl,
+} from '../../support/hostile-transport.ts'
 import { historyWorkspace } from '../../support/history.ts'
 import type { TestStore } from '../../support/store.ts'
 import {
@@ -49,65 +53,6 @@ beforeAll(async () => {
 
 const told = /^(?:HSTORE_REMOTE_(?:DENIED|FAILED|INVALID)|HSTORE_GENESIS_MISMATCH|told)$/
 
-type Answered = { readonly control: JsonMap; readonly blocks: readonly Block[] }
-
-/** A remote that answers as an honest one would, but for what it does to its answers. */
-class HostileTransport implements Transport {
-  readonly name = 'hostile'
-  readonly #below: DirectoryTransport
-  readonly #change: Change
-
-  constructor(folder: string, change: Change) {
-    this.#below = new DirectoryTransport(folder, 20_000)
-    this.#change = change
-  }
-
-  async ask(request: Message): Promise<IncomingMessage> {
-    const answered = await this.#below.ask(request)
-    const blocks: Block[] = []
-    for await (const block of answered.blocks) blocks.push(block)
-    const changed = await this.#change({ control: answered.control, blocks }, request)
-    const packed = changed instanceof Uint8Array ? [changed] : await pack(changed)
-    try {
-      return await decodeMessage(iterate(packed))
-    } catch (cause) {
-      if (!(cause instanceof HstoreError)) throw cause
-      throw new HandoffError('HSTORE_REMOTE_INVALID', cause.message, { cause })
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#below[Symbol.asyncDispose]()
-  }
-}
-
-type Change = (answered: Answered, request: Message) => Answered | Uint8Array | Promise<Answered>
-
-async function pack(message: Answered): Promise<Uint8Array[]> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of encodeMessage(message)) chunks.push(chunk)
-  return chunks
-}
-
-async function* iterate(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* chunks
-}
-
-/** Changes the answers to one kind of request alone. */
-function to(is: string, change: (answered: Answered) => Answered | Uint8Array): Change {
-  return (answered) => (answered.control['is'] === is ? change(answered) : answered)
-}
-
-function withControl(change: JsonMap): (answered: Answered) => Answered {
-  return ({ control, blocks }) => ({ control: { ...control, ...change }, blocks })
-}
-
-function withBlocks(
-  change: (blocks: readonly Block[]) => readonly Block[],
-): (answered: Answered) => Answered {
-  return ({ control, blocks }) => ({ control, blocks: change(blocks) })
-}
-
 const isEntry = ({ bytes }: Block): boolean =>
   Buffer.from(bytes).toString().startsWith('{"payload"')
 const stranger = cidTextOf(bytesOf('stranger', 9), 'dag-json')
@@ -125,6 +70,26 @@ const turned = (block: Block): Block => {
   return { cid: cidTextOf(bytes, 'dag-json'), bytes }
 }
 const manyStreams = Array.from({ length: 20_001 }, (_, i): JsonForm => [`csag:x${i}`, 1, 'x'])
+
+const manyBlocks = (count: number): readonly Block[] =>
+  Array.from({ length: count }, (_, i) => {
+    const bytes = bytesOf(`m${i}`, 20)
+    return { cid: cidTextOf(bytes, 'raw'), bytes }
+  })
+const most = Number.MAX_SAFE_INTEGER
+const manyLarge = Array.from({ length: 5000 }, () => [linkForm(stranger), 1])
+const turnedAt = (all: Uint8Array, at: number): Uint8Array =>
+  all.map((byte, i) => (i === at ? byte ^ 255 : byte))
+
+/** Entries that nobody has, other ones for each range. */
+function namesOf(range: number): readonly CidText[] {
+  return Array.from({ length: 5000 }, (_, i) => {
+    const digest = Buffer.alloc(32)
+    digest.writeUInt32BE(range)
+    digest.writeUInt32BE(i, 4)
+    return cidTextOfDigest(digest, 'dag-json')
+  })
+}
 
 const behaviours: readonly (readonly [string, Change])[] = [
   ['no answer that is one', () => bytesOf('noise', 3000)],
@@ -290,6 +255,121 @@ const behaviours: readonly (readonly [string, Change])[] = [
     to('blocks', withControl({ large: [[linkForm(cidTextOf(bytesOf('y', 9), 'raw')), 2 ** 40]] })),
   ],
   ['large artifacts of odd rows', to('blocks', withControl({ large: [['x']] }))],
+  ['a protocol that is a text', to('hello', withControl({ v: 'x' }))],
+  ['an older protocol', to('hello', withControl({ v: 0 }))],
+  ['a roster that is no link', to('hello', withControl({ roster: 1 }))],
+  ['another roster', to('hello', withControl({ roster: linkForm(stranger) }))],
+  ['rights that are a text', to('hello', withControl({ writes: 'yes' }))],
+  ['no streams at all', to('hello', withControl({ streams: [] }))],
+  ['a fingerprint that is a list', to('hello', withControl({ streams: [[stream, 1, []]] }))],
+  ['a stream of all ranges', to('hello', withControl({ streams: [[stream, most, 'x']] }))],
+  [
+    'one stream twice',
+    to('hello', ({ control, blocks }) => ({
+      control: { ...control, streams: [[stream, 9, 'x'], ...(control['streams'] as JsonForm[])] },
+      blocks,
+    })),
+  ],
+  ['answers that are a map', to('compare', withControl({ answers: {} }))],
+  [
+    'ranges that differ without end',
+    (answered, { control: asked }) => {
+      if (answered.control['is'] === 'hello')
+        return withControl({ streams: [[stream, 2 ** 40, 'x']] })(answered)
+      if (answered.control['is'] !== 'compare') return answered
+      const nodes = asked['nodes'] as [string, number, number, string][]
+      const answers = nodes.map(([, level]) =>
+        level > 0 ? Array.from({ length: 32 }, () => 'x') : packCids([]),
+      )
+      return withControl({ answers })(answered)
+    },
+  ],
+  [
+    'more entries than there is memory for',
+    (answered, { control: asked }) => {
+      if (answered.control['is'] === 'hello')
+        return withControl({ streams: [[stream, 2 ** 20, 'x']] })(answered)
+      if (answered.control['is'] !== 'compare') return answered
+      const nodes = (asked['nodes'] as [string, number, number, string][]).slice(0, 8)
+      const answers = nodes.map(([, level, index]) =>
+        level > 0 ? Array.from({ length: 32 }, () => 'x') : packCids(namesOf(index)),
+      )
+      return withControl({ answers })(answered)
+    },
+  ],
+  ['a bomb in compression', to('want', () => deflateRawSync(Buffer.alloc(200_000_000)))],
+  ['a bomb instead of a greeting', to('hello', () => deflateRawSync(Buffer.alloc(200_000_000)))],
+  ['more bytes than an answer has', to('want', () => bytesOf('noise', 17 * 1024 * 1024))],
+  ['an answer that breaks off in a block', toPacked('want', (all) => all.subarray(0, 2000))],
+  ['an answer that breaks off at its start', toPacked('hello', (all) => all.subarray(0, 5))],
+  ['an answer with a byte turned', toPacked('want', (all) => turnedAt(all, all.length >> 1))],
+  [
+    'an answer with a byte turned at its end',
+    toPacked('want', (all) => turnedAt(all, all.length - 2)),
+  ],
+  ['a CAR without a control block', () => deflateRawSync(bytesOf('car', 40))],
+  [
+    'blocks in another order',
+    to(
+      'want',
+      withBlocks((blocks) => blocks.toReversed()),
+    ),
+  ],
+  [
+    'every block twice',
+    to(
+      'want',
+      withBlocks((blocks) => [...blocks, ...blocks]),
+    ),
+  ],
+  [
+    'blocks that nobody asked for',
+    to(
+      'want',
+      withBlocks((blocks) => [...blocks, ...manyBlocks(500)]),
+    ),
+  ],
+  [
+    'more blocks than an answer has',
+    to(
+      'want',
+      withBlocks(() => manyBlocks(20_001)),
+    ),
+  ],
+  [
+    'a block under another codec',
+    to(
+      'want',
+      withBlocks((blocks) => blocks.map(({ bytes }) => ({ cid: cidTextOf(bytes, 'raw'), bytes }))),
+    ),
+  ],
+  [
+    'the bodies of other entries',
+    to(
+      'want',
+      withBlocks((blocks) =>
+        blocks.map((block, i) =>
+          isEntry(block)
+            ? block
+            : { cid: block.cid, bytes: blocks[(i + 2) % blocks.length]!.bytes },
+        ),
+      ),
+    ),
+  ],
+  [
+    'an answer to another question',
+    (answered, { control: asked }) =>
+      asked['is'] === 'want' ? withControl({ is: 'blocks', large: [] })(answered) : answered,
+  ],
+  ['a refusal in the middle', to('want', withControl({ is: 'no', code: 'X', message: 'x' }))],
+  [
+    'a denial in the middle',
+    to('want', withControl({ is: 'no', code: 'HSTORE_REMOTE_DENIED', message: 'x' })),
+  ],
+  ['it has taken less than none', to('want', withControl({ taken: -1 }))],
+  ['it has taken all there is', to('want', withControl({ taken: most }))],
+  ['large artifacts that are a text', to('blocks', withControl({ large: 'x' }))],
+  ['more large artifacts than asked', to('blocks', withControl({ large: manyLarge }))],
 ]
 
 describe('a hostile remote that gives', () => {
