@@ -92,6 +92,11 @@ export class Puller implements Pulled {
     }
   }
 
+  /** Returns whether the remote has named an entry in this round. */
+  isNamed(cid: CidText): boolean {
+    return this.#streamOf.has(cid)
+  }
+
   /** Names what nothing that the remote has can complete any more, and lets go of it. */
   end(): void {
     const { arrivals } = this.#quarantine

@@ -1,5 +1,4 @@
 import type { CidText } from '../../store/cid-text.ts'
-import { tipPrefix } from '../../store/keyspace.ts'
 import type { Fate, Unstored } from './fate.ts'
 import { unstoredIn } from './fate.ts'
 import type { Hello } from './greet.ts'
@@ -12,9 +11,10 @@ import { Puller } from './pull.ts'
 import type { Pushed } from './push.ts'
 import { push } from './push.ts'
 import type { Quarantine } from './quarantine.ts'
-import type { Comparison, Difference, WithOwn } from './reconcile.ts'
+import type { Difference, WithOwn } from './reconcile.ts'
 import { reconcile } from './reconcile.ts'
 import type { RemoteMarks } from './remote-marks.ts'
+import type { Tip } from './trees.ts'
 import { streamsIn, tipsIn } from './trees.ts'
 
 /** How two stores are synced. */
@@ -96,15 +96,11 @@ class Session {
     const puller = new Puller(this.#withOwn, this.#transport, this.#quarantine, this.#progress)
     let pushed: Pushed = { added: 0, untaken: [] }
     const vanished = new Map<string, Vanished>()
-    const watched = new Set<string>([
-      ...Object.values(this.#marks.tips).flat(),
-      ...(await this.#withOwn(({ db }) => tipsIn(db))),
-    ])
     let isFromEnd = false
     for (;;) {
       const before = { added: puller.added, unstored: puller.unstored.size }
       const side = await this.#greet()
-      const found = await this.#compare(side, puller, { watched, isFromEnd })
+      const found = await this.#compare(side, puller, isFromEnd)
       for (const one of this.#vanished(side.hello, found)) vanished.set(one.cid, one)
       const { missingHere, missingThere, countHere, isWhole } = found
       const done = { ...side, found, puller, vanished: [...vanished.values()] }
@@ -135,21 +131,22 @@ class Session {
     const hello = await greet(this.#transport)
     return this.#withOwn(async ({ db, ground, roster }) => {
       assertSameStore(ground.genesis, hello.genesis, this.#transport.name)
-      return { hello, streams: await streamsIn(db), roster }
+      return { hello, streams: await streamsIn(db), tips: await tipsIn(db), roster }
     })
   }
 
   async #compare(
-    { hello, streams, roster }: Side,
+    { hello, roster, streams, tips }: Side,
     { unstored }: Puller,
-    how: Pick<Comparison, 'isFromEnd' | 'watched'>,
+    isFromEnd: boolean,
   ): Promise<Difference> {
     const isMeant = (stream: string): boolean => this.#isMeant(stream)
     const untaken = this.#marks.untaken.roster === hello.roster ? this.#marks.untaken.cids : []
     const parked = this.#parkedUnder(roster)
     const isCount = this.#options.dryRun || !this.#options.pull
     return reconcile(this.#withOwn, this.#transport, {
-      ...how,
+      isFromEnd,
+      watched: new Set([...Object.values(this.#marks.tips).flat(), ...tips.map(({ cid }) => cid)]),
       theirs: hello.streams.filter(({ stream }) => isMeant(stream)),
       ours: streams.filter(isMeant),
       skippedHere: new Set([...parked, ...unstored.keys()]),
@@ -233,26 +230,23 @@ class Session {
     }
   }
 
-  /** This side's tips that the remote has too; of streams that were left out, what was known. */
-  async #tipsThere({ hello, found: { lost }, pushed }: Done): Promise<Record<string, CidText[]>> {
-    const told = new Set(hello.streams.map(({ stream }) => stream))
+  /**
+   * Ends of chains that the remote has, those that it had before it and those that came from it: what was put here since
+   * then, it does not know. Of streams that were left out, what was known.
+   */
+  async #tipsThere({ tips: before, found, puller, pushed }: Done): Promise<RemoteMarks['tips']> {
     const untaken = new Set(pushed.untaken.map(({ cid }) => cid))
     const isPushed = this.#options.push && pushed.added > 0
-    const tips: Record<string, CidText[]> = {}
-    await this.#withOwn(async ({ db }) => {
-      for (const stream of await streamsIn(db)) {
-        if (!this.#isMeant(stream)) {
-          tips[stream] = [...(this.#marks.tips[stream] ?? [])]
-          continue
-        }
-        const found: CidText[] = []
-        for await (const { values } of db.rows('tips', tipPrefix(stream)))
-          for (const cid of values as CidText[])
-            if (isPushed ? !untaken.has(cid) : told.has(stream) && !lost.has(cid)) found.push(cid)
-        if (found.length > 0) tips[stream] = found
-      }
-    })
-    return tips
+    const isThere = ({ cid }: Tip): boolean =>
+      !found.lost.has(cid) || (isPushed && !untaken.has(cid))
+    const after = await this.#withOwn(({ db }) => tipsIn(db))
+    const came = after.filter(({ cid }) => puller.isNamed(cid))
+    const tips = new Map<string, Set<CidText>>()
+    for (const { stream, cid } of [...before.filter(isThere), ...came])
+      if (this.#isMeant(stream)) tips.set(stream, (tips.get(stream) ?? new Set()).add(cid))
+    for (const [stream, cids] of Object.entries(this.#marks.tips))
+      if (!this.#isMeant(stream)) tips.set(stream, new Set(cids))
+    return Object.fromEntries([...tips].map(([stream, cids]) => [stream, [...cids]]))
   }
 }
 
@@ -260,6 +254,7 @@ class Session {
 interface Side {
   readonly hello: Hello
   readonly streams: readonly string[]
+  readonly tips: readonly Tip[]
   readonly roster: CidText
 }
 

@@ -14,11 +14,21 @@ export async function streamsIn(db: Database): Promise<readonly string[]> {
   return [...streams].sort()
 }
 
+/** The end of a chain. */
+export interface Tip {
+  readonly stream: string
+  readonly cid: CidText
+}
+
 /** Returns the ends of all chains that a store holds. */
-export async function tipsIn(db: Database): Promise<readonly CidText[]> {
-  const tips: CidText[] = []
-  for await (const rows of db.rowBatches('tips', ''))
-    for (const { values } of rows) tips.push(...(values as CidText[]))
+export async function tipsIn(db: Database): Promise<readonly Tip[]> {
+  const tips: Tip[] = []
+  for await (const rows of db.rowBatches('tips', '')) {
+    for (const { key, values } of rows) {
+      const { stream } = parseTipKey(key)
+      for (const cid of values as CidText[]) tips.push({ stream, cid })
+    }
+  }
   return tips
 }
 
