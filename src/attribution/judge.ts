@@ -103,7 +103,7 @@ function messageOf({ facts, verdict, since }: RecordJudgement): string {
   const came = `${since.entry.cid} by ${bounded(since.author)}`
   switch (verdict) {
     case 'forged':
-      return `${record} is not what ${creator} said: it is so since ${came}`
+      return `no entry that counts has ${record} as the word of ${creator}: it is so since ${came}, who may have copied one that counts no more`
     case 'stale':
       return `${record} is as it was before it was changed: it is so since ${came}`
     case 'changed':

@@ -1,6 +1,6 @@
 import type { CutPlace } from '../roster/cut-plan.ts'
 import type { RosterChange } from '../roster/plan.ts'
-import type { RosterMade } from '../roster/rosters.ts'
+import type { RosterMade, SignOptions } from '../roster/rosters.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
 import type { GlobalOptions } from './program.ts'
@@ -8,7 +8,8 @@ import { jsonLine, plain } from './render.ts'
 import { cutLines, madeLines } from './roster-lines.ts'
 import { openNamed } from './settings.ts'
 
-type Options = GlobalOptions & Readonly<Record<string, unknown>>
+/** The options of a verb that changes the roster. */
+export type Options = GlobalOptions & Readonly<Record<string, unknown>>
 
 /** Shows what a change leaves outside, asks, and makes it. */
 export async function makeAsked(io: Io, change: RosterChange, options: Options): Promise<number> {
@@ -18,7 +19,19 @@ export async function makeAsked(io: Io, change: RosterChange, options: Options):
     printLines(io, [...plan.lines, ...plan.cuts.flatMap(cutLines)])
     if (!(await agreed(io, options))) return 1
   }
-  return tellMade(io, await store.rosters.make(change), options, 'nothing of it is open')
+  const made = await store.rosters.make(change, signOptions(options))
+  return tellMade(io, made, options, nothingTold(change))
+}
+
+function nothingTold(change: RosterChange): string {
+  return change.change === 'revoke' && change.grants.length > 0
+    ? 'nothing of it is open but what is kept, so nothing can be left out'
+    : 'nothing of it is open'
+}
+
+/** Returns how a version is to be signed. */
+export function signOptions(options: Options): SignOptions {
+  return { instead: options['instead'] === true }
 }
 
 /** Returns where a cut is to be made, as the options say. */

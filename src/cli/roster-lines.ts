@@ -59,7 +59,7 @@ export function candidateLine({ body, version, signed, lacks }: CandidateReport)
 }
 
 /** Returns what a cut leaves and what falls outside, as lines. */
-export function cutLines({ key, streams, absent, settles }: CutPlan): readonly string[] {
+export function cutLines({ key, streams, absent, kept, settles }: CutPlan): readonly string[] {
   return [
     `of ${key} stay good`,
     ...(streams.length === 0 ? ['  nothing: this store holds no entry of it'] : []),
@@ -69,6 +69,11 @@ export function cutLines({ key, streams, absent, settles }: CutPlan): readonly s
       return `  ${stream}: ${kept}; ${outside} fall outside${out}`
     }),
     ...absent.map((pin) => `  ${pin} is not here: until it is, what is not kept is held`),
+    ...(kept === 0
+      ? []
+      : [
+          `  the cut leaves out ${kept} that stay good all the same: another grant of the key, open or closed later, fits them`,
+        ]),
     ...settles.map((cid) => `  settles the freeze ${cid}`),
   ]
 }

@@ -3,6 +3,10 @@ import type { VerbRow, VerbSpec } from './verb-spec.ts'
 
 const did = ['<did>', 'the did:key, as hstore key show prints it'] as const
 const yes: VerbRow = ['--yes', 'do not ask: what falls outside was looked at']
+const instead: VerbRow = [
+  '--instead',
+  'sign it although another version with its number has this signature',
+]
 const place: readonly VerbRow[] = [
   ['--as-of-head', 'keep all that this store holds of the key'],
   [
@@ -43,6 +47,7 @@ export const rosterVerb: VerbSpec = {
         ['--replaces <did>', 'close what this other key of the agent may, in the same version'],
         ...place,
         yes,
+        instead,
       ],
       load: async () => (await import('./verbs/roster.ts')).rosterAdd,
     },
@@ -52,7 +57,7 @@ export const rosterVerb: VerbSpec = {
       more: [cutWords, signedWords],
       example: 'hstore roster remove csag:agent/agent-a --as-of-head',
       args: [agent, ['[did]', 'one key (else all keys of the agent)']],
-      options: [...place, yes],
+      options: [...place, yes, instead],
       load: async () => (await import('./verbs/roster-cut.ts')).rosterRemove,
     },
     {
@@ -61,6 +66,7 @@ export const rosterVerb: VerbSpec = {
       more: [signedWords],
       example: 'hstore roster alias csag:agent/agent-a alpha',
       args: [agent, ['<name>', 'the other name']],
+      options: [instead],
       load: async () => (await import('./verbs/roster.ts')).rosterAlias,
     },
     {
@@ -74,6 +80,7 @@ export const rosterVerb: VerbSpec = {
       args: [agent, did, ['[grant...]', 'what the key may sign from now on']],
       options: [
         ['--readmit <cid...>', 'give the right to these entries alone, and none from now on'],
+        instead,
       ],
       load: async () => (await import('./verbs/roster.ts')).rosterGrant,
     },
@@ -87,6 +94,7 @@ export const rosterVerb: VerbSpec = {
         ['--keep <grant...>', 'give these in their place: what the key may from now on'],
         ...place,
         yes,
+        instead,
       ],
       load: async () => (await import('./verbs/roster-cut.ts')).rosterRevoke,
     },
@@ -102,6 +110,7 @@ export const rosterVerb: VerbSpec = {
         ['--root <root...>', 'a new root, as DID:HOLDER; keys of one holder count once'],
         ['--drop <did...>', 'these are roots no more'],
         ['--threshold <number>', 'how many holders have to sign'],
+        instead,
       ],
       load: async () => (await import('./verbs/roster.ts')).rosterPropose,
     },
@@ -111,7 +120,7 @@ export const rosterVerb: VerbSpec = {
       more: ['Prints what the version changes, and asks; without a terminal --yes is needed.'],
       example: 'hstore roster sign baguqeera…',
       args: [['<cid>', 'the body, as hstore roster show lists it']],
-      options: [yes],
+      options: [yes, instead],
       load: async () => (await import('./verbs/roster-cut.ts')).rosterSign,
     },
     {

@@ -52,7 +52,7 @@ function linesOf(trust: Trust, entry: Entry): string[] {
     ...freezeLines(trust, entry),
     known < 0
       ? `it rests on the roster ${entry.roster}, which is not accepted here`
-      : `it was made under roster version ${known}, which lets it judge nothing`,
+      : `it was made under roster version ${known}; version ${trust.roster.version} judges it`,
   ]
 }
 

@@ -14,6 +14,7 @@ import { Cover } from '../trust/cover.ts'
 import type { Cut } from '../trust/cut.ts'
 import { cutForm, findFreeze } from '../trust/cut.ts'
 import type { Ground } from '../trust/ground.ts'
+import type { Trust } from '../trust/standing.ts'
 
 /** Where a cut is made. */
 export interface CutPlace {
@@ -26,10 +27,11 @@ export interface CutPlace {
 /** What a cut leaves of one stream. */
 export interface CutStream {
   readonly stream: string
-  /** The covered entry with the highest `seq`; null where none is covered. */
+  /** The entry that stays good with the highest `seq`; null where none does. */
   readonly last: { readonly cid: CidText; readonly seq: number } | null
+  /** How many entries of the key stay good. */
   readonly covered: number
-  /** How many entries of the key fall outside, and some of them. */
+  /** How many do not, and some of them. */
   readonly outside: number
   readonly some: readonly CidText[]
 }
@@ -43,6 +45,8 @@ export interface CutPlan {
   /** Pins whose block is not here: until they come, nothing that is not covered is decided. */
   readonly absent: readonly CidText[]
   readonly streams: readonly CutStream[]
+  /** How many entries count although the cut leaves them out: another grant of the key gives them the right. */
+  readonly kept: number
   /** Freezes of the key that the cut settles. */
   readonly settles: readonly CidText[]
 }
@@ -169,17 +173,28 @@ function behind(
   return found
 }
 
+/** What a cut is told under. */
+export interface Telling {
+  /** The trust that the roster with the cut gives. */
+  readonly trust: Trust
+  /** It was made at the head, with nothing left out. */
+  readonly isWhole?: boolean
+}
+
 /**
  * Returns what a cut does to what the store holds of its key.
  *
- * @param isWhole - It was made at the head, with nothing left out: rows tell then, and no chain is walked.
+ * @param telling - Without it the cover alone counts, as of a freeze.
  */
-export async function tellCut(context: Context, cut: Cut, isWhole = false): Promise<CutPlan> {
+export async function tellCut(context: Context, cut: Cut, telling?: Telling): Promise<CutPlan> {
   const ground = groundIn(context.db, context.marks)
   const cover = new Cover(ground, cut)
+  const { cid } = cutBlock(cut)
+  const teller = { ground, cover, cut, trust: telling?.trust, kept: 0 }
+  const isAll = telling?.isWhole === true && closesEverything(telling.trust, cut.key, cid)
   const streams: CutStream[] = []
   for (const stream of await streamsOfKey(context, cut.key)) {
-    streams.push(await tellStream(context, isWhole ? undefined : cover, cut, stream))
+    streams.push(await tellStream(context, isAll ? undefined : teller, cut.key, stream))
   }
   const { key, pins, readmitted } = cut
   const settles = context.trust
@@ -187,25 +202,43 @@ export async function tellCut(context: Context, cut: Cut, isWhole = false): Prom
     .filter(({ entry }) => cover.has(entry) === 'yes')
     .map(({ entry }) => entry.cid)
   return {
-    cid: cutBlock(cut).cid,
+    cid,
     key,
     pins,
     readmitted,
     absent: pins.filter((pin) => ground.findEntry(pin) === 'absent'),
     streams,
+    kept: teller.kept,
     settles,
   }
 }
 
-/** Rows say which entries the key has; what of them is covered, blocks say. */
+/** A cut at the head that closes a grant for everything leaves nothing out: rows tell then, and no block is read. */
+function closesEverything({ roster }: Trust, key: string, cut: CidText): boolean {
+  const keys = roster.agents.flatMap((agent) => agent.keys)
+  const grants = keys.find(({ did }) => did === key)?.grants ?? []
+  return grants.some(
+    ({ kinds, streams, until }) => until === cut && kinds.join() === '*' && streams.join() === '*',
+  )
+}
+
+interface Teller {
+  readonly ground: Ground
+  readonly cover: Cover
+  readonly cut: Cut
+  readonly trust: Trust | undefined
+  kept: number
+}
+
+/** Rows say which entries the key has; what of them stays good, blocks say. */
 async function tellStream(
   { db }: Context,
-  cover: Cover | undefined,
-  { key, readmitted }: Cut,
+  teller: Teller | undefined,
+  key: string,
   stream: string,
 ): Promise<CutStream> {
-  const behind = cover?.allIn(stream)
-  const single = new Set(readmitted)
+  const behind = teller?.cover.allIn(stream)
+  const single = new Set(teller?.cut.readmitted)
   let last: CutStream['last'] = null
   let covered = 0
   let outside = 0
@@ -214,7 +247,8 @@ async function tellStream(
     for (const { key: row, values } of rows) {
       const { cid, seq } = parseEntryKey(row)
       if (!values.includes(key)) continue
-      if (behind === undefined || behind.has(cid) || single.has(cid)) {
+      const isCovered = behind === undefined || behind.has(cid) || single.has(cid)
+      if (teller === undefined || staysGood(teller, cid, isCovered)) {
         covered += 1
         last = { cid, seq }
       } else {
@@ -224,4 +258,14 @@ async function tellStream(
     }
   }
   return { stream, last, covered, outside, some }
+}
+
+/** Other grants of the key count too, and one that the cut closes may not fit the entry. */
+function staysGood(teller: Teller, cid: CidText, isCovered: boolean): boolean {
+  const { ground, trust } = teller
+  const entry = trust === undefined ? 'other' : ground.findEntry(cid)
+  if (trust === undefined || typeof entry === 'string') return isCovered
+  const isGood = trust.standingOf(entry).standing === 'valid'
+  if (isGood && !isCovered && entry.kind !== 'roster' && entry.kind !== 'freeze') teller.kept += 1
+  return isGood
 }

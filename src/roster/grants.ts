@@ -25,6 +25,12 @@ export function parseGrant(text: string): Grant {
       `${quoted(text)} is no grant: write KINDS:STREAMS, as in envelope,certificate:* or turn:m8:tides`,
     )
   }
+  const odd = [...kinds, stream].find((pattern) => pattern.slice(0, -1).includes('*'))
+  if (odd !== undefined)
+    throw new HandoffError(
+      'HSTORE_USAGE',
+      `${quoted(odd)} fits nothing but itself: a * stands at the end of a pattern, for all that follows`,
+    )
   return { kinds: [...new Set(kinds)].sort(compareUtf8), streams: [stream], until: undefined }
 }
 

@@ -1,10 +1,16 @@
 import { isDidKey } from '../../keys/did-key.ts'
 import type { Block } from '../../store/block.ts'
+import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
+import { groundIn } from '../context.ts'
+import type { Entry } from '../entry/entry.ts'
 import { HandoffError } from '../errors.ts'
 import { assertAgent } from '../init.ts'
 import { quoted } from '../kernel/shown.ts'
+import type { Cut } from '../trust/cut.ts'
 import type { AgentKey, Grant, Roster } from '../trust/roster.ts'
+import { fitsPattern } from '../trust/roster.ts'
+import { trustAfter } from './after.ts'
 import type { RootsChange } from './change.ts'
 import {
   agentOf,
@@ -19,7 +25,7 @@ import {
 } from './change.ts'
 import type { CutPlace, CutPlan } from './cut-plan.ts'
 import { cutBlock, planCut, planSettling, tellCut } from './cut-plan.ts'
-import { everything, sortedGrants } from './grants.ts'
+import { everything, givesSame, grantTexts, sortedGrants } from './grants.ts'
 import { successorOf } from './submit.ts'
 import { changesBetween } from './told.ts'
 
@@ -77,8 +83,7 @@ export interface RosterPlan {
 /** Works a change into a roster, and notes the cuts that it makes. */
 class Planning {
   readonly #context: Context
-  readonly blocks: Block[] = []
-  readonly cuts: CutPlan[] = []
+  readonly cuts: { readonly cut: Cut; readonly isWhole: boolean }[] = []
   next: Roster
 
   constructor(context: Context) {
@@ -89,21 +94,17 @@ class Planning {
   /** Closes open grants of a key at a place. */
   async close(did: string, place: CutPlace, which: readonly Grant[] | undefined): Promise<void> {
     const cut = await planSettling(this.#context, did, place)
-    const block = cutBlock(cut)
-    this.blocks.push(block)
-    const isWhole = place.at === 'head' && place.except.length === 0
-    this.cuts.push(await tellCut(this.#context, cut, isWhole))
-    this.next = withClosed(this.next, did, block.cid, which)
+    this.cuts.push({ cut, isWhole: place.at === 'head' && place.except.length === 0 })
+    this.next = withClosed(this.next, did, cutBlock(cut).cid, which)
   }
 
   /** Gives rights to entries that are listed, and to no others. */
   async readmit(did: string, grants: readonly Grant[], listed: readonly string[]): Promise<void> {
     const { pins } = await planCut(this.#context, did, { at: listed, except: [] })
+    assertFits(this.#context, pins, grants)
     const cut = { key: did, pins: [], readmitted: pins }
-    const block = cutBlock(cut)
-    this.blocks.push(block)
-    this.cuts.push(await tellCut(this.#context, cut))
-    const closed = grants.map((grant) => ({ ...grant, until: block.cid }))
+    this.cuts.push({ cut, isWhole: false })
+    const closed = grants.map((grant) => ({ ...grant, until: cutBlock(cut).cid }))
     this.next = withGrants(this.next, did, closed)
   }
 }
@@ -116,9 +117,15 @@ class Planning {
 export async function planChange(context: Context, change: RosterChange): Promise<RosterPlan> {
   const planning = new Planning(context)
   const isChanged = await work(context, planning, change)
-  const { next, blocks, cuts } = planning
-  if (!isChanged) return { next: undefined, blocks: [], cuts: [], lines: [] }
-  return { next, blocks, cuts, lines: changesBetween(context.trust.roster, next) }
+  const { next } = planning
+  const lines = changesBetween(context.trust.roster, next)
+  if (!isChanged || lines.length === 0) return { next: undefined, blocks: [], cuts: [], lines: [] }
+  const made = planning.cuts.map(({ cut }) => cut)
+  const after = trustAfter(context, next, made)
+  const cuts: CutPlan[] = []
+  for (const { cut, isWhole } of planning.cuts)
+    cuts.push(await tellCut(context, cut, { trust: after, isWhole }))
+  return { next, blocks: made.map(cutBlock), cuts, lines }
 }
 
 async function work(context: Context, planning: Planning, change: RosterChange): Promise<boolean> {
@@ -157,7 +164,12 @@ async function addKey({ trust }: Context, planning: Planning, change: Of<'add'>)
     throw conflict(`${agent} is an alias of ${named.id}: add the key to ${named.id}`)
   const isChanged = takeKey(planning, change, holder?.key)
   if (replaces === undefined) return isChanged
-  assertOpen(keyOf(planning.next, agent, replaces.did), undefined)
+  const old = keyOf(planning.next, agent, replaces.did)
+  if (old.grants.every((one) => !isMeant(one, undefined))) {
+    // after the same command, nothing is left to do; a new key would get by without the cut that was asked for
+    if (!isChanged) return false
+    throw conflict(`${old.did} has no grant that is open: add the key without --replaces`)
+  }
   await planning.close(replaces.did, replaces.place, undefined)
   return true
 }
@@ -210,8 +222,10 @@ async function revoke(
   planning: Planning,
   { agent, did, which, grants, place }: Of<'revoke'>,
 ): Promise<boolean> {
-  assertOpen(keyOf(planning.next, agent, did), which)
+  const key = keyOf(planning.next, agent, did)
+  assertHas(key, which)
   const [freeze] = trust.freezesOf(did)
+  if (!isLeft(key, which, freeze === undefined ? grants : [])) return false
   // the cut would settle it, and leave what else the key may do open
   if (which !== undefined && freeze !== undefined)
     throw conflict(`${did} has frozen itself (${freeze.entry.cid}): close all its grants`)
@@ -228,9 +242,42 @@ async function remove(planning: Planning, { agent, did, place }: Of<'remove'>): 
   return open.length > 0
 }
 
-function assertOpen({ did, grants }: AgentKey, which: readonly Grant[] | undefined): void {
-  if (grants.some((one) => isMeant(one, which))) return
-  throw conflict(`${did} has no such grant that is open: hstore roster show lists them`)
+/** Returns whether a grant of `which` is open that is not given again. */
+function isLeft(
+  { grants }: AgentKey,
+  which: readonly Grant[] | undefined,
+  kept: readonly Grant[],
+): boolean {
+  return grants.some((one) => isMeant(one, which) && !kept.some((other) => givesSame(other, one)))
+}
+
+function assertHas({ did, grants }: AgentKey, which: readonly Grant[] = []): void {
+  const missing = which.find((one) => !grants.some((there) => givesSame(there, one)))
+  if (missing === undefined) return
+  throw conflict(
+    `${did} has no grant ${grantTexts(missing).join(' ')}: hstore roster show lists them`,
+  )
+}
+
+/** What is readmitted by a grant that does not fit it would count no more than before. */
+function assertFits(
+  { db, marks }: Context,
+  cids: readonly CidText[],
+  grants: readonly Grant[],
+): void {
+  const ground = groundIn(db, marks)
+  for (const cid of cids) {
+    const entry = ground.findEntry(cid)
+    if (typeof entry === 'string' || grants.some((grant) => fitsGrant(grant, entry))) continue
+    throw new HandoffError(
+      'HSTORE_USAGE',
+      `${cid} is ${entry.kind} in ${entry.stream}, which no grant that is given fits`,
+    )
+  }
+}
+
+function fitsGrant({ kinds, streams }: Grant, { kind, stream }: Entry): boolean {
+  return fitsPattern(kinds, kind) && fitsPattern(streams, stream)
 }
 
 function conflict(message: string): HandoffError {

@@ -14,6 +14,7 @@ import { rosterReport } from '../reports.ts'
 import { readRoster } from '../trust/read-roster.ts'
 import { cutsOf } from '../trust/roster.ts'
 import { findCut } from '../trust/cut.ts'
+import { trustAfter } from './after.ts'
 import type { Checked } from './check.ts'
 import { checkEntry } from './check.ts'
 import type { CutPlace, CutPlan } from './cut-plan.ts'
@@ -57,6 +58,12 @@ export interface RosterShown extends RosterReport {
     readonly author: string
     readonly key: string
   }[]
+}
+
+/** How a version is signed. */
+export interface SignOptions {
+  /** Sign it although another with its number has this signature; else that is refused. */
+  readonly instead?: boolean
 }
 
 /** A candidate and what it would change, for the root that is to sign it. */
@@ -108,40 +115,50 @@ export class Rosters {
   /**
    * Makes a change, as the next version of the roster, signed by the acting agent.
    *
+   * @param options - `instead` where the agent may have signed another version with its number.
    * @throws {HandoffError} what `planChange` and `submit` throw.
    */
-  async make(change: RosterChange): Promise<RosterMade> {
+  async make(change: RosterChange, { instead = false }: SignOptions = {}): Promise<RosterMade> {
     assertArgument('change', change, 'object')
     return this.#inTurn(async ({ context, signer }) => {
       const { next, blocks, cuts } = await planChange(context, change)
       if (next === undefined) return made(context, undefined, cuts)
-      return made(context, await submit(context, signer, next, blocks), cuts)
+      return made(context, await submit(context, signer, next, blocks, instead), cuts)
     })
   }
 
-  /** Returns what a candidate would change. Throws `HSTORE_REF_NOT_FOUND`. */
-  async planSign(body: string): Promise<CandidatePlan> {
+  /** Returns what a candidate would change; undefined for a version that is accepted. Throws `HSTORE_REF_NOT_FOUND`. */
+  async planSign(body: string): Promise<CandidatePlan | undefined> {
     const context = await this.#open()
+    if (isAccepted(context, body)) return undefined
     const candidate = await getCandidate(context, body)
     const ground = groundIn(context.db, context.marks)
+    const trust = trustAfter(context, candidate.roster, [])
     const old = cutsOf(context.trust.roster)
     const cuts: CutPlan[] = []
     for (const cid of cutsOf(candidate.roster)) {
       const form = old.includes(cid) ? 'other' : ground.findForm(cid)
       const cut = typeof form === 'string' ? undefined : findCut(form)
-      if (cut !== undefined) cuts.push(await tellCut(context, cut))
+      if (cut !== undefined) cuts.push(await tellCut(context, cut, { trust }))
     }
     const lines = changesBetween(context.trust.roster, candidate.roster)
     return { candidate: candidateReport(candidate), lines, cuts }
   }
 
-  /** Adds the acting agent's signature to a candidate. Throws `HSTORE_REF_NOT_FOUND` and what `submit` throws. */
-  async sign(body: string): Promise<RosterMade> {
+  /**
+   * Adds the acting agent's signature to a candidate; nothing for a version that is accepted.
+   *
+   * @param options - As of `make`.
+   * @throws {HandoffError} `HSTORE_REF_NOT_FOUND` and what `submit` throws.
+   */
+  async sign(body: string, { instead = false }: SignOptions = {}): Promise<RosterMade> {
     return this.#inTurn(async ({ context, signer }) => {
+      if (isAccepted(context, body)) return made(context, undefined, [])
       const candidate = await getCandidate(context, body)
       if (candidate.signers.includes(signer.did))
         return { ...(await made(context, candidate.body, [])), new: false }
-      return made(context, await submit(context, signer, candidate.roster, []), [])
+      const { roster } = candidate
+      return made(context, await submit(context, signer, roster, [], instead), [])
     })
   }
 
@@ -197,6 +214,10 @@ export class Rosters {
     this.#last = result.catch(() => undefined)
     return result
   }
+}
+
+function isAccepted({ trust }: Context, body: string): boolean {
+  return trust.path.some((one) => one === body)
 }
 
 async function made(

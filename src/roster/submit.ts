@@ -39,15 +39,17 @@ export function successorOf({ roster, rosterBody }: Context['trust']): Roster {
  * Signs a next version of the roster; with enough signatures it is accepted at once.
  *
  * @param cuts - The cuts that it is the first to name.
+ * @param isInstead - Whether it is signed although the signer has signed another with its number.
  * @returns Its body, accepted or not.
  * @throws {HandoffError} `HSTORE_SIGNER_UNKNOWN` when `signer` is a root of neither; `HSTORE_ROSTER_CONFLICT` when it
- * forgets something, or another version stands against it; `HSTORE_USAGE` when no reader would take it.
+ * forgets something, the signer has signed another, or another version stands against it; `HSTORE_USAGE` when no reader would take it.
  */
 export async function submit(
   context: Context,
   signer: Signer,
   next: Roster,
   cuts: readonly Block[],
+  isInstead: boolean,
 ): Promise<CidText> {
   const { trust } = context
   assertOneRoster(trust)
@@ -57,9 +59,11 @@ export async function submit(
   if (forgotten !== undefined) throw new HandoffError('HSTORE_ROSTER_CONFLICT', forgotten)
   const body = HashedBlock.of(encodeForm(rosterForm(next)), 'dag-json')
   const parents = (context.db.readRow('bodies', trust.rosterBody) ?? []) as CidText[]
-  const there = (await findCandidate(context, body.cid))?.signers ?? []
-  if (!there.includes(signer.did))
+  const signed = (await candidatesOf(context)).filter(({ signers }) => signers.includes(signer.did))
+  if (signed.every((one) => one.body !== body.cid)) {
+    if (!isInstead) assertFirst(signed, signer, body.cid)
     await append(context, rosterDraft(signer, body, next.version, parents, cuts), signer)
+  }
   await reloadTrust(context)
   const { fork, rosterBody } = context.trust
   if (fork.length === 0 && (rosterBody === body.cid || rosterBody === trust.rosterBody))
@@ -68,6 +72,16 @@ export async function submit(
     'HSTORE_ROSTER_CONFLICT',
     `version ${next.version} was signed and is not accepted: another stands against it`,
     { details: { fork } },
+  )
+}
+
+/** Two versions of one number that a root has signed may be accepted against each other, and stop everything. */
+function assertFirst([one]: readonly Candidate[], { did }: Signer, body: CidText): void {
+  if (one === undefined) return
+  throw new HandoffError(
+    'HSTORE_ROSTER_CONFLICT',
+    `${did} has signed ${one.body} as version ${one.version}, and would sign ${body} as another: add --instead to sign both`,
+    { details: { cids: [one.body, body] } },
   )
 }
 

@@ -57,10 +57,12 @@ function moveLines(old: AgentKey, key: AgentKey): string[] {
 }
 
 function grantLines(old: AgentKey, key: AgentKey): string[] {
+  const isIn = (grants: readonly Grant[], grant: Grant): boolean =>
+    grants.some((one) => one.until === grant.until && givesSame(one, grant))
+  // closed by the cut that closed its like before: that one tells
+  const gone = old.grants.filter((grant) => !isIn(key.grants, grant))
   return key.grants
-    .filter(
-      (grant) => !old.grants.some((one) => one.until === grant.until && givesSame(one, grant)),
-    )
+    .filter((grant) => !isIn(old.grants, grant) || gone.some((one) => givesSame(one, grant)))
     .map((grant) => grantLine(grant))
 }
 

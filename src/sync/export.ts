@@ -18,6 +18,8 @@ export interface ExportReport {
   /** Its manifest: equal for equal entries. */
   readonly root: string
   readonly entries: number
+  /** Entries that were named and are left out: they are rejected or of an unknown signer, or follow what is. */
+  readonly left: readonly CidText[]
 }
 
 /** Where a CAR goes: a new file, by its path, or what takes the bytes as they come. */
@@ -66,7 +68,9 @@ export async function exportCar(
   const chunks = writeCarBlocks([root.cid], sections)
   if (typeof out === 'string') await writeNewFile(out, chunks)
   else for await (const chunk of chunks) await out(chunk)
-  return { root: root.cid, entries: entries.length }
+  const sent = new Set(entries.map(({ cid }) => cid))
+  const left = [...new Set(starts)].filter((cid) => !sent.has(cid)).sort()
+  return { root: root.cid, entries: entries.length, left }
 }
 
 /** The CIDs of a large artifact's pieces; undefined for a small one. */

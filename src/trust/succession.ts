@@ -37,22 +37,15 @@ function lostKey(agent: Agent, keys: ReturnType<typeof keysOf>): string | undefi
 
 const rank = (level: AgentKey['level']): number => (level === 'agent' ? 1 : 0)
 
-/** Every grant stands again, open ones as they are or closed, closed ones untouched; each counts once. */
+/** Every grant stands again, closed ones untouched, open ones as they are or closed; grants are a set, so two may fall together. */
 function keepsGrants(now: AgentKey, next: AgentKey): boolean {
-  const left = [...next.grants]
-  const take = (fits: (grant: Grant) => boolean): boolean => {
-    const at = left.findIndex(fits)
-    if (at >= 0) left.splice(at, 1)
-    return at >= 0
-  }
-  const same = (grant: Grant) => (other: Grant) =>
-    JSON.stringify(grantForm(grant)) === JSON.stringify(grantForm(other))
-  const closes = (grant: Grant) => (other: Grant) => same(grant)({ ...other, until: undefined })
-  const closed = now.grants.filter(({ until }) => until !== undefined)
-  const open = now.grants.filter(({ until }) => until === undefined)
-  return (
-    closed.every((grant) => take(same(grant))) &&
-    open.every((grant) => take(same(grant)) || take(closes(grant)))
+  const text = (grant: Grant): string => JSON.stringify(grantForm(grant))
+  const there = new Set(next.grants.map(text))
+  const closed = next.grants.filter(({ until }) => until !== undefined)
+  const thereClosed = new Set(closed.map((grant) => text({ ...grant, until: undefined })))
+  return now.grants.every(
+    (grant) =>
+      there.has(text(grant)) || (grant.until === undefined && thereClosed.has(text(grant))),
   )
 }
 

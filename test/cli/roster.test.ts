@@ -12,6 +12,7 @@ import {
   makeSharedFolder,
   makeTestStore,
   ok,
+  putHistory,
 } from '../support/store.ts'
 
 const shared = await makeSharedFolder()
@@ -62,6 +63,8 @@ describe('a change of the roster that can’t be made', () => {
     [['roster', 'alias', agents.a, '\u0007'], 2],
     [['roster', 'alias', 'csag:agent/nobody', 'x'], 1],
     [['roster', 'grant', agents.a, 'DID', 'turn:'], 2],
+    [['roster', 'grant', agents.a, 'DID', 'turn:m8:*s'], 2],
+    [['roster', 'grant', agents.a, 'DID', 't*n:*'], 2],
     [['roster', 'grant', agents.a, 'DID', '--readmit', 'nonsense'], 2],
     [['roster', 'propose'], 2],
     [['roster', 'propose', '--threshold', '0'], 2],
@@ -165,6 +168,167 @@ describe('a change that asks', () => {
   })
 })
 
+/** A store with three revisions of agent-a in one stream. */
+async function withThree(): Promise<{ store: TestStore; did: string; cids: readonly string[] }> {
+  const store = await fresh()
+  const { did } = await signerOf(store, agents.a)
+  const cids: string[] = []
+  for (const revision of ['R1', 'R2', 'R3']) {
+    const parents = cids.length === 0 ? [] : [`R${cids.length}`]
+    const stdin = JSON.stringify(
+      envelopeOf({ workspace: 'w', revision, author: agents.a, parents }),
+    )
+    cids.push((await ok(store.runWith({ stdin }, 'put', '-', '--as', agents.a))).out.trim())
+  }
+  return { store, did, cids }
+}
+
+const versionOf = async (store: TestStore): Promise<number> =>
+  json<{ version: number }>(await store.run('roster', 'show', '--json')).version
+
+describe('the same change again', () => {
+  it('closes, gives and closes at one place, each as a version of its own', async () => {
+    const { store, did, cids } = await withThree()
+    const revoke = ['roster', 'revoke', agents.a, did, '--at', cids[0]!, '--yes']
+    await ok(store.run(...revoke))
+    await ok(store.run('roster', 'grant', agents.a, did))
+    expect((await store.run('roster', 'check', cids[2]!)).exit).toBe(0)
+    const second = await ok(store.run(...revoke))
+    expect(second.err).toContain('may *:* up to the cut')
+    expect((await store.run('roster', 'check', cids[2]!)).exit).toBe(5)
+    await ok(store.run('roster', 'grant', agents.a, did))
+    await ok(store.run(...revoke))
+    expect(await versionOf(store)).toBe(7)
+  })
+
+  it.each([
+    { what: 'all', more: [] },
+    { what: 'but for what is kept', more: ['--keep', 'turn:*'] },
+  ])('is made once: $what', async ({ more }) => {
+    const { store, did, cids } = await withThree()
+    const revoke = ['roster', 'revoke', agents.a, did, '--at', cids[0]!, ...more, '--yes', '--json']
+    expect(json(await ok(store.run(...revoke)))).toMatchObject({ new: true, version: 3 })
+    const again = await ok(store.run(...revoke))
+    expect(json(again)).toMatchObject({ new: false, version: 3 })
+    expect(again.err).toContain('nothing of it is open')
+    const other = await store.run(
+      'roster',
+      'revoke',
+      agents.a,
+      did,
+      'ack:*',
+      '--as-of-head',
+      '--yes',
+    )
+    expect(other.exit).toBe(6)
+  })
+
+  it('readmits once, and by a grant that fits', async () => {
+    const { store, did, cids } = await withThree()
+    await ok(store.run('roster', 'revoke', agents.a, did, '--at', cids[0]!, '--yes'))
+    const readmit = ['roster', 'grant', agents.a, did, '--readmit', cids[1]!]
+    const odd = await store.run('roster', 'grant', agents.a, did, 'turn:*', '--readmit', cids[1]!)
+    expect(odd).toMatchObject({ exit: 2 })
+    expect(odd.err).toContain('which no grant that is given fits')
+    await ok(store.run(...readmit))
+    const version = await versionOf(store)
+    expect(json(await ok(store.run(...readmit, '--json')))).toMatchObject({ new: false, version })
+  })
+})
+
+describe('what a cut is said to leave', () => {
+  it('is what counts afterwards, by other grants too', async () => {
+    const { store, did, cids } = await withThree()
+    const [stream] = json<{ cuts: { kept: number; streams: object[] }[] }>(
+      await ok(
+        store.run(
+          'roster',
+          'revoke',
+          agents.a,
+          did,
+          '--at',
+          cids[1]!,
+          '--keep',
+          'envelope:csag:*',
+          '--yes',
+          '--json',
+        ),
+      ),
+    ).cuts
+    expect(stream).toMatchObject({ kept: 1, streams: [{ covered: 3, outside: 0 }] })
+    const none = await store.run(
+      'roster',
+      'revoke',
+      agents.a,
+      did,
+      '--at',
+      'none',
+      '--keep',
+      'turn:*',
+      '--yes',
+    )
+    expect(none.err).toContain('the cut leaves out 2 that stay good all the same')
+    expect(none.err).toContain(`csag:w: 2 up to ${cids[1]} (seq 2); 1 fall outside: ${cids[2]}`)
+    expect((await store.run('roster', 'check', cids[1]!)).exit).toBe(0)
+    expect((await store.run('roster', 'check', cids[2]!)).exit).toBe(5)
+  })
+
+  it('counts nothing that no closed grant fits', async () => {
+    const { store, did, cids } = await withThree()
+    const narrow = ['roster', 'revoke', agents.a, did, '--at', 'none', '--keep', 'turn:*', '--yes']
+    await ok(store.run(...narrow))
+    const ran = await store.run('roster', 'revoke', agents.a, did, '--as-of-head', '--yes')
+    expect(ran.err).toContain(`csag:w: none; 3 fall outside: ${cids.join(', ')}`)
+  })
+
+  it('says that nothing is closed where all is kept', async () => {
+    const { store, did, cids } = await withThree()
+    const ran = await ok(
+      store.run('roster', 'revoke', agents.a, did, '--at', 'none', '--keep', '*:*', '--yes'),
+    )
+    expect(ran.err).toContain('nothing of it is open but what is kept')
+    expect((await store.run('roster', 'check', cids[0]!)).exit).toBe(0)
+    expect(await versionOf(store)).toBe(2)
+  })
+})
+
+describe('an export of an entry that counts for nothing', () => {
+  it('says that it is left out', async () => {
+    const { store, did, cids } = await withThree()
+    await ok(store.run('roster', 'revoke', agents.a, did, '--at', cids[0]!, '--yes'))
+    const out = path.join(store.root, 'left.car')
+    const ran = await store.run('export', out, cids[0]!, cids[2]!, '--json')
+    expect(ran).toMatchObject({ exit: 1 })
+    expect(json(ran)).toMatchObject({ left: [cids[2]] })
+    expect(ran.err).toContain(`${cids[2]} is left out`)
+    expect((await store.run('export', path.join(store.root, 'fit.car'), cids[0]!)).exit).toBe(0)
+  })
+})
+
+describe('a merge of what a cut left out', () => {
+  it('is told as a copy, and is left out of an export', async () => {
+    const store = await fresh()
+    const cids = await putHistory(store)
+    const { did } = await signerOf(store, agents.b)
+    await ok(store.run('roster', 'revoke', agents.b, did, '--at', 'none', '--yes'))
+    const merge = cids.at(-1)!
+    const { findings } = json<{ findings: { code: string; message: string }[] }>(
+      await store.run('verify', merge, '--json'),
+    )
+    const told = findings.filter(({ code }) => code === 'HS2101').map(({ message }) => message)
+    expect(told.length).toBeGreaterThan(0)
+    for (const message of told) {
+      expect(message).toContain('no entry that counts has')
+      expect(message).toContain('who may have copied one that counts no more')
+    }
+    const ran = await store.run('export', path.join(store.root, 'merge.car'), merge, '--json')
+    expect(ran).toMatchObject({ exit: 1 })
+    expect(json(ran)).toMatchObject({ left: [merge] })
+    const checked = await ok(store.run('roster', 'check', cids[0]!))
+    expect(checked.out).toMatch(/made under roster version \d+; version 3 judges it/)
+  })
+})
+
 describe('two roots', () => {
   it('sign one after the other, and the same twice is once', async () => {
     const store = await fresh()
@@ -192,16 +356,24 @@ describe('two roots', () => {
       await ok(store.run('roster', 'sign', candidate.body, '--yes', '--as', agents.b, '--json')),
     )
     expect(signed).toMatchObject({ new: true, candidate: null, version: 3, threshold: 2 })
-    expect((await store.run('roster', 'sign', candidate.body, '--yes')).exit).toBe(2)
+    const late = await store.run('roster', 'sign', candidate.body)
+    expect(late).toMatchObject({ exit: 0 })
+    expect(late.err).toContain('accepted already')
     const alone = await store.run('roster', 'alias', agents.a, 'alpha', '--json')
     expect(alone.exit).toBe(3)
-    expect((await store.run('roster', 'alias', agents.a, 'other', '--json')).exit).toBe(3)
+    const { body } = json<{ candidate: { body: string } }>(alone).candidate
+    const other = await store.run('roster', 'alias', agents.a, 'other')
+    expect(other).toMatchObject({ exit: 6 })
+    expect(other.err.match(/baguqeera\w+/g)).toEqual([body, expect.not.stringContaining(body)])
+    expect((await store.run('roster', 'alias', agents.a, 'other', '--instead')).exit).toBe(3)
+    const third = await store.run('roster', 'alias', agents.a, 'third', '--as', agents.b, '--json')
+    const theirs = json<{ candidate: { body: string } }>(third).candidate.body
+    expect((await store.run('roster', 'sign', theirs, '--yes')).exit).toBe(6)
     const waiting = json<{ candidates: { body: string }[] }>(
       await store.run('roster', 'show', '--json'),
     ).candidates
-    expect(waiting).toHaveLength(2)
-    const chosen = json<{ candidate: { body: string } }>(alone).candidate.body
-    await ok(store.run('roster', 'sign', chosen, '--yes', '--as', agents.b))
+    expect(waiting).toHaveLength(3)
+    await ok(store.run('roster', 'sign', body, '--yes', '--instead', '--as', agents.b))
     expect(json(await store.run('roster', 'show', '--json'))).toMatchObject({
       version: 4,
       candidates: [],
@@ -218,7 +390,10 @@ describe('a key that moves', () => {
     await ok(store.run('roster', 'add', agents.a, did))
     const argv = ['roster', 'add', agents.a, did, '--replaces', old, '--as-of-head', '--yes']
     expect((await ok(store.run(...argv))).out).toContain('may *:* up to the cut')
-    expect((await store.run(...argv)).exit).toBe(6)
+    const again = await ok(store.run(...argv, '--json'))
+    expect(json(again)).toMatchObject({ new: false })
+    const third = ['roster', 'add', agents.a, didOf('third'), '--replaces', old]
+    expect((await store.run(...third, '--as-of-head', '--yes')).exit).toBe(6)
   })
 })
 

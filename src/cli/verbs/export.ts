@@ -12,9 +12,13 @@ export const exportVerb: Verb = async (io, [file = '', ...refs], options) => {
   await using store = await openNamed(io, options)
   const out = isStdout ? (chunk: Uint8Array) => io.out(chunk) : path.resolve(io.cwd, file)
   const report = await store.export(out, refs)
-  const { entries, root } = report
+  const { entries, left, root } = report
   if (options.json === true) await io.out(jsonLine('export', { ...report, out }))
   else if (isStdout) io.err(`${entries} entries\n`)
   else await io.out(`${plain(root)}\n`)
-  return 0
+  for (const cid of left)
+    io.err(
+      `hstore: ${cid} is left out: it, or what it follows, counts for nothing; hstore verify ${cid} says why\n`,
+    )
+  return left.length === 0 ? 0 : 1
 }

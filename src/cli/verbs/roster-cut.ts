@@ -2,7 +2,15 @@ import type { CutPlace } from '../../roster/cut-plan.ts'
 import { parseGrant } from '../../roster/grants.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine } from '../render.ts'
-import { agreed, listOf, makeAsked, placeOf, printLines, tellMade } from '../roster-asked.ts'
+import {
+  agreed,
+  listOf,
+  makeAsked,
+  placeOf,
+  printLines,
+  signOptions,
+  tellMade,
+} from '../roster-asked.ts'
 import { candidateLine, cutLines } from '../roster-lines.ts'
 import { openNamed } from '../settings.ts'
 
@@ -21,10 +29,15 @@ export const rosterRevoke: Verb = async (io, [agent = '', did = '', ...texts], o
 /** `hstore roster sign`: a root's signature on a version that waits for it. */
 export const rosterSign: Verb = async (io, [body = ''], options) => {
   await using store = await openNamed(io, options)
-  const { candidate, lines, cuts } = await store.rosters.planSign(body)
-  printLines(io, [candidateLine(candidate), ...lines, ...cuts.flatMap(cutLines)])
-  if (!(await agreed(io, options))) return 1
-  return tellMade(io, await store.rosters.sign(body), options, 'it has your signature already')
+  const plan = await store.rosters.planSign(body)
+  if (plan !== undefined) {
+    const { candidate, lines, cuts } = plan
+    printLines(io, [candidateLine(candidate), ...lines, ...cuts.flatMap(cutLines)])
+    if (!(await agreed(io, options))) return 1
+  }
+  const made = await store.rosters.sign(body, signOptions(options))
+  const nothing = plan === undefined ? 'it is accepted already' : 'it has your signature already'
+  return tellMade(io, made, options, nothing)
 }
 
 /** `hstore freeze`: stops the agent's own key. */

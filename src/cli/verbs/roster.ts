@@ -5,7 +5,8 @@ import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { GlobalOptions, Verb } from '../program.ts'
 import { jsonLine } from '../render.ts'
-import { listOf, makeAsked, placeOf, printed, tellMade } from '../roster-asked.ts'
+import type { Options } from '../roster-asked.ts'
+import { listOf, makeAsked, placeOf, printed, signOptions, tellMade } from '../roster-asked.ts'
 import { besideLines, rosterLines } from '../roster-lines.ts'
 import { openNamed } from '../settings.ts'
 
@@ -86,11 +87,11 @@ export const rosterPin: Verb = async (io, [body = ''], options) => {
 async function makeNow(
   io: Io,
   change: RosterChange,
-  options: GlobalOptions,
+  options: Options,
   nothing: string,
 ): Promise<number> {
   await using store = await openNamed(io, options)
-  return tellMade(io, await store.rosters.make(change), options, nothing)
+  return tellMade(io, await store.rosters.make(change, signOptions(options)), options, nothing)
 }
 
 function rootOf(text: string): { did: string; holder: string } {

@@ -125,17 +125,13 @@ function mayFollow(now: ORoster, next: ORoster): boolean {
 }
 
 function keepsAll(before: readonly OGrant[], after: readonly OGrant[]): boolean {
-  const text = (grant: OGrant): string => `${grant.kinds.join()} ${grant.streams.join()}`
-  const full = (grant: OGrant): string => `${text(grant)} ${grant.until ?? ''}`
-  const left = after.map((grant) => ({ full: full(grant), text: text(grant) }))
-  const spend = (at: number): boolean => at >= 0 && left.splice(at, 1).length > 0
-  for (const grant of before.filter(({ until }) => until !== undefined))
-    if (!spend(left.findIndex((one) => one.full === full(grant)))) return false
-  for (const grant of before.filter(({ until }) => until === undefined)) {
-    const same = left.findIndex((one) => one.full === full(grant))
-    if (!spend(same >= 0 ? same : left.findIndex((one) => one.text === text(grant)))) return false
-  }
-  return true
+  const gives = (a: OGrant, b: OGrant): boolean =>
+    a.kinds.join() === b.kinds.join() && a.streams.join() === b.streams.join()
+  return before.every((grant) =>
+    grant.until === undefined
+      ? after.some((one) => gives(one, grant))
+      : after.some((one) => gives(one, grant) && one.until === grant.until),
+  )
 }
 
 /** Returns the standing of an entry whose signature stands. */

@@ -52,6 +52,16 @@ async function exported(store: TestStore, ref: string): Promise<string> {
 }
 
 describe('a proof of equivocation', () => {
+  it('says of the store beside it that it is another', async () => {
+    const { store, one } = await twoDocuments()
+    const other = await makeTestStore(path.join(shared, `other-${copies++}`))
+    const ran = await other.run('proof', 'check', await exported(store, one), '--json')
+    expect(ran.exit).toBe(3)
+    expect(json<Report>(ran)).toMatchObject({
+      why: 'the store here is another, so nothing says whose keys these are',
+    })
+  })
+
   it('is found by the name, and stands without the store', async () => {
     const { store, one, two } = await twoDocuments()
     const { proofs } = json<{ proofs: Report[] }>(
