@@ -72,7 +72,7 @@ export function cutLines({ key, streams, absent, kept, settles }: CutPlan): read
     ...(kept === 0
       ? []
       : [
-          `  the cut leaves out ${kept} that stay good all the same: another grant of the key, open or closed later, fits them`,
+          `  the cut leaves out ${kept} that stay good all the same: another grant of the key, open or closed by another cut, fits them`,
         ]),
     ...settles.map((cid) => `  settles the freeze ${cid}`),
   ]
