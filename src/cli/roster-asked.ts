@@ -25,7 +25,7 @@ export async function makeAsked(io: Io, change: RosterChange, options: Options):
 
 function nothingTold(change: RosterChange): string {
   return change.change === 'revoke' && change.grants.length > 0
-    ? 'nothing of it is open but what is kept, so nothing can be left out'
+    ? 'nothing of it is open but what is kept'
     : 'nothing of it is open'
 }
 

@@ -25,6 +25,7 @@ import {
 } from './change.ts'
 import type { CutPlace, CutPlan } from './cut-plan.ts'
 import { cutBlock, planCut, planSettling, tellCut } from './cut-plan.ts'
+import { isCutThere } from './done.ts'
 import { everything, givesSame, grantTexts, sortedGrants } from './grants.ts'
 import { successorOf } from './submit.ts'
 import { changesBetween } from './told.ts'
@@ -218,14 +219,20 @@ async function grant(
 }
 
 async function revoke(
-  { trust }: Context,
+  context: Context,
   planning: Planning,
   { agent, did, which, grants, place }: Of<'revoke'>,
 ): Promise<boolean> {
   const key = keyOf(planning.next, agent, did)
   assertHas(key, which)
-  const [freeze] = trust.freezesOf(did)
-  if (!isLeft(key, which, freeze === undefined ? grants : [])) return false
+  const [freeze] = context.trust.freezesOf(did)
+  if (!isLeft(key, which, freeze === undefined ? grants : [])) {
+    if (isLeft(key, which, []) && !(await isCutThere(context, key, place)))
+      throw conflict(
+        'what is kept is all that is open: an open grant is for all that a key signs, so nothing can be left out',
+      )
+    return false
+  }
   // the cut would settle it, and leave what else the key may do open
   if (which !== undefined && freeze !== undefined)
     throw conflict(`${did} has frozen itself (${freeze.entry.cid}): close all its grants`)

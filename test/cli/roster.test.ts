@@ -281,13 +281,20 @@ describe('what a cut is said to leave', () => {
     expect(ran.err).toContain(`csag:w: none; 3 fall outside: ${cids.join(', ')}`)
   })
 
-  it('says that nothing is closed where all is kept', async () => {
+  it('closes nothing where all is kept, and refuses where something was to be left out', async () => {
     const { store, did, cids } = await withThree()
-    const ran = await ok(
-      store.run('roster', 'revoke', agents.a, did, '--at', 'none', '--keep', '*:*', '--yes'),
-    )
+    const keep = ['--keep', '*:*', '--yes']
+    const ran = await ok(store.run('roster', 'revoke', agents.a, did, '--as-of-head', ...keep))
     expect(ran.err).toContain('nothing of it is open but what is kept')
-    expect((await store.run('roster', 'check', cids[0]!)).exit).toBe(0)
+    for (const place of [
+      ['--at', 'none'],
+      ['--at', cids[0]!],
+      ['--as-of-head', '--except', cids[2]!],
+    ]) {
+      const refused = await store.run('roster', 'revoke', agents.a, did, ...place, ...keep)
+      expect(refused).toMatchObject({ exit: 6 })
+      expect(refused.err).toContain('nothing can be left out')
+    }
     expect(await versionOf(store)).toBe(2)
   })
 })
