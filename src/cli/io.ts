@@ -15,6 +15,8 @@ export interface Terminal {
 export interface Io {
   /** Writes data to stdout. */
   out(data: string | Uint8Array): void | Promise<void>
+  /** Whether stdout was closed before all of it was taken; absent where it can't be. */
+  isCutOff?(): boolean
   /** Writes talk to stderr. */
   err(text: string): void
   /** Returns all of stdin. */

@@ -21,7 +21,7 @@ export const laneVerb: VerbSpec = {
   summary: 'Say who holds the pen, and hand it over',
   more: [
     "A lane has one owner and one epoch. It is handed over by HRC-001's rules: the owner offers, the addressee says that it can be reached and acknowledges exactly that offer, the owner commits. Each verb prints the CID of its entry, or HRC's status where the rules say no.",
-    'Ends with 0 where the entry stands, 3 for PENDING_…, 6 for BLOCKED_CAS_CONFLICT and for a lane that is contested or forked, 7 for BLOCKED_UNREAD_PREDECESSOR, 1 for all else that is blocked or refused. The same command again gives the entry that is there.',
+    'Ends with 0 where the entry stands and counts, 3 for PENDING_…, 6 for BLOCKED_CAS_CONFLICT and for a lane that is contested or forked, 7 for BLOCKED_UNREAD_PREDECESSOR, 1 for all else that is blocked or refused. The same command again gives the entry that is there.',
   ],
   example: 'hstore lane propose docs --to csag:agent/agent-b --surface board:v2',
   verbs: [

@@ -12,6 +12,7 @@ export function processIo(): Io {
   process.stderr.on('error', () => undefined)
   return {
     out: write,
+    isCutOff: () => isCutOff,
     err: (text) => process.stderr.write(text),
     stdin: readStdin,
     stdinChunks: () => process.stdin as AsyncIterable<Buffer>,
@@ -48,12 +49,16 @@ function workingFolder(): string {
   }
 }
 
+let isCutOff = false
+
 /** A reader that has seen enough, as `head` does, is no fault: the verb goes on to its own exit code. */
 function write(data: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(data, (error) => {
       const code = error instanceof Error && 'code' in error ? error.code : undefined
-      if (!error || code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') resolve()
+      const isCut = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED'
+      if (isCut) isCutOff = true
+      if (!error || isCut) resolve()
       else
         reject(
           new HandoffError(

@@ -140,8 +140,9 @@ function firstReader(
   { entry: offer, body: { target_owner_ref } }: LaneItem<'proposal'>,
 ): CidText | undefined {
   return folding.graph.order.find((cid) => {
-    const { entry, body, isHeld } = folding.items.get(cid)!
-    if (entry.author !== target_owner_ref || !isHeld) return false
+    const item = folding.items.get(cid)
+    if (item?.entry.author !== target_owner_ref || !item.isHeld) return false
+    const { body } = item
     const observed = observedIn(body)
     return observed !== undefined && graph.reached(observed.through, [offer.cid]).has(offer.cid)
   })

@@ -1,13 +1,16 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { Tick } from '../contracts/hrc/documents.ts'
 import { evaluateTransition } from '../contracts/hrc/evaluate.ts'
+import { HandoffError } from '../errors.ts'
+import { quoted } from '../kernel/shown.ts'
 import { assertOneHead, heldView, notOwner, recorded, refusal, unreadPredecessor } from './acts.ts'
 import type { Folding } from './fold.ts'
 import type { LaneItem } from './item.ts'
 import { ofKind } from './item.ts'
 import { projectState, projectStep } from './project.ts'
 import type { Evidence } from './state.ts'
-import { acksOf, evaluateOffer, findEvidence } from './state.ts'
+import { findSilence } from './signals.ts'
+import { acksOf, countedNotes, evaluateOffer, findEvidence, offersOf } from './state.ts'
 import type { HeldView } from './view.ts'
 import type { LanePlan, Situation } from './write.ts'
 
@@ -20,7 +23,7 @@ export function planWithdraw(situation: Situation, named: CidText | undefined): 
 
 /** Refuses an offer; its addressee alone may. */
 export function planDecline(situation: Situation, named: CidText | undefined): LanePlan {
-  const offer = theOffer(situation, named)
+  const offer = theOffer(situation, named, 'addressee')
   if (offer.body.target_owner_ref !== situation.agent) return notAddressee(offer)
   return planEnd(situation, offer, 'decline')
 }
@@ -47,8 +50,10 @@ function planEnd(
 /** Accepts exactly one offer. */
 export function planAck(situation: Situation, named: CidText | undefined): LanePlan {
   const { lane, agent, read } = situation
-  const offer = theOffer(situation, named)
+  const offer = theOffer(situation, named, 'addressee')
   const { entry, body } = offer
+  // an answer to an offer that has ended is none to what is offered now
+  if (named === undefined) assertNotEnded(situation, heldView(situation), offer)
   const same = acksOf(lane.folding, offer).find((ack) => ack.entry.author === agent)
   if (same !== undefined) return { same: same.entry.cid, answer: recorded() }
   const view = heldView(situation)
@@ -90,10 +95,18 @@ export function planCommit(situation: Situation, input: CommitInput): LanePlan {
   if (done !== undefined) return done
   if (view.owner !== agent) return notOwner(view.owner)
   const offer = theOffer(situation, undefined)
+  assertNotEnded(situation, view, offer)
   const evidence = evidenceFor(situation, offer, input)
   const answer = evaluateOffer(lane.folding, view, offer, evidence, input.now)
+  if (answer.status === 'BLOCKED_REACHABILITY_NOT_SURFACED') {
+    const why = `the offer asks for a signal over ${quoted(offer.body.reachability_surface_ref)}`
+    return { refused: answer, why }
+  }
   if (answer.status !== 'HANDOFF_COMMIT_ALLOWED') return { refused: answer }
+  const silence = findLater(lane.folding, evidence.signal!, input.now)
+  if (silence !== undefined) return silence
   assertOneHead(view)
+  assertClosedOnce(situation, view, offer)
   assertStanding(situation, view, offer)
   if (input.now < view.tick) {
     throw refusal(`the tick ${input.now} is below ${view.tick}, that of a commit before: wait`)
@@ -111,6 +124,42 @@ export function planCommit(situation: Situation, input: CommitInput): LanePlan {
     parents: offer.entry.parents,
     answer,
   }
+}
+
+/** An older signal makes nobody reachable who has said since that it is not. */
+function findLater(folding: Folding, signal: LaneItem<'signal'>, now: Tick): LanePlan | undefined {
+  const silences = countedNotes(folding, 'signal').filter(
+    ({ entry, body }) =>
+      body.status === 'UNAVAILABLE' &&
+      entry.author === signal.entry.author &&
+      body.surface_ref === signal.body.surface_ref,
+  )
+  const silence = findSilence(folding.graph, signal, silences, now)
+  if (silence === undefined) return undefined
+  const why = `${silence.entry.cid} came after that signal`
+  return { refused: { status: 'PENDING_UNREACHABLE', detail: { reason: 'unavailable' } }, why }
+}
+
+/** A second commit of an epoch proves against its author, whatever became of the first. */
+function assertClosedOnce(
+  { lane: { folding }, agent }: Situation,
+  { epoch }: HeldView,
+  offer: LaneItem<'proposal'>,
+): void {
+  const other = [...folding.items.values()]
+    .map((item) => ofKind(item, 'lane-commit'))
+    .filter((item) => item !== undefined)
+    .find(({ entry, body }) => {
+      const isOurs = entry.author === agent && body.ownership_epoch === epoch
+      return isOurs && body.proposal !== offer.entry.cid
+    })
+  if (other === undefined) return
+  const { cid } = other.entry
+  throw new HandoffError(
+    'HSTORE_EQUIVOCATION',
+    `${cid} closes epoch ${epoch} for another offer, though it does not count: a second commit would be an equivocation, so the roots take the lane over`,
+    { details: { cids: [cid] } },
+  )
 }
 
 /** The same command again, once the epoch is closed by it, finds what it did. */
@@ -172,7 +221,11 @@ function named<K extends 'ack' | 'proposal' | 'signal'>(
 }
 
 /** The offer that is named, else the one that is open, else the last of the epoch. */
-function theOffer(situation: Situation, cid: CidText | undefined): LaneItem<'proposal'> {
+function theOffer(
+  situation: Situation,
+  cid: CidText | undefined,
+  asks: 'addressee' | 'owner' = 'owner',
+): LaneItem<'proposal'> {
   const { lane } = situation
   const { folding } = lane
   if (cid !== undefined) {
@@ -193,21 +246,29 @@ function theOffer(situation: Situation, cid: CidText | undefined): LaneItem<'pro
     .map((one) => ofKind(folding.items.get(one), 'proposal'))
     .findLast((item) => item?.body.writer_ownership_epoch === view.epoch)
   if (last !== undefined) return last
-  throw refusal('the lane has no offer: hstore lane propose makes one')
+  const hint =
+    asks === 'owner'
+      ? 'hstore lane propose makes one'
+      : `${view.owner} makes one with hstore lane propose, and hstore inbox shows what waits for you`
+  throw refusal(`the lane has no offer: ${hint}`)
 }
 
-function assertStanding(
+function assertStanding(situation: Situation, view: HeldView, offer: LaneItem<'proposal'>): void {
+  const { cid } = offer.entry
+  assertNotEnded(situation, view, offer)
+  const offers = offersOf(situation.lane.folding, view)
+  if (!offers.some(({ item }) => item.entry.cid === cid))
+    throw refusal(`the offer ${cid} has ended: the lane has gone on`, { cid })
+}
+
+/** Throws where an offer was taken back or refused. */
+function assertNotEnded(
   { lane: { folding } }: Situation,
   view: HeldView,
-  { entry }: LaneItem<'proposal'>,
+  { entry: { cid } }: LaneItem<'proposal'>,
 ): void {
-  const offers = folding.offersAmong(folding.graph.order, view)
-  const open = offers.filter(({ ends }) => ends.length === 0).map(({ item }) => item)
-  const ended = offers.find(({ item }) => item.entry.cid === entry.cid)?.ends ?? []
-  const { cid } = entry
-  if (ended.length > 0) throw refusal(`the offer ${cid} was ended by ${ended.join(', ')}`, { cid })
-  if (!open.some((item) => item.entry.cid === cid))
-    throw refusal(`the offer ${cid} has ended: the lane has gone on`, { cid })
+  const { ends = [] } = offersOf(folding, view).find(({ item }) => item.entry.cid === cid) ?? {}
+  if (ends.length > 0) throw refusal(`the offer ${cid} was ended by ${ends.join(', ')}`, { cid })
 }
 
 function twoOffers(open: readonly LaneItem[]): Error {

@@ -1,5 +1,4 @@
 import type { CidText } from '../../store/cid-text.ts'
-import type { Tick } from '../contracts/hrc/documents.ts'
 import type { Decision, Detail } from '../contracts/hrc/evaluate.ts'
 import { evaluateTransition } from '../contracts/hrc/evaluate.ts'
 import { maxLinks } from '../entry/entry.ts'
@@ -61,6 +60,8 @@ export interface OfferInput {
 
 /** Offers a lane to another agent. */
 export function planOffer(situation: Situation, input: OfferInput): LanePlan {
+  if (input.to === situation.agent)
+    throw wrongUse(`${input.to} offers the lane: it goes to another agent`)
   const view = heldView(situation)
   const { lane } = situation
   const offers = lane.folding.offersAmong(lane.folding.graph.order, view)
@@ -170,7 +171,7 @@ export function planJoin(situation: Situation, status: string | undefined): Lane
   if (unread !== undefined) return { refused: unreadPredecessor(situation, unread.event) }
   const known = [...new Set(view.heads.map((head) => head.status))]
   if (status === undefined && known.length > 1)
-    throw refusal(`the heads differ (${known.join(', ')}): say the --status that holds`)
+    throw wrongUse(`the heads differ (${known.join(', ')}): say the --status that holds`)
   return {
     make: {
       kind: 'lane-join',
@@ -181,48 +182,6 @@ export function planJoin(situation: Situation, status: string | undefined): Lane
     parents: nodes.flatMap(({ entries }) => entries.filter((cid) => read.has(cid)).slice(0, 1)),
     answer: recorded(),
   }
-}
-
-/** Says of a participant whether it can be reached over a surface. */
-export function planSignal(
-  situation: Situation,
-  input: {
-    readonly surface: string
-    readonly status: 'READY' | 'UNAVAILABLE'
-    readonly now: Tick
-    readonly until: Tick
-  },
-): LanePlan {
-  const { lane, agent } = situation
-  // one node says which lane it is: a lane with hundreds of heads is signalled in too
-  const parents = lane.folding.graph.ends([...lane.folding.placed.keys()]).slice(0, 1)
-  if (parents.length === 0) throw unknownLane(lane.lane)
-  const { surface, status, now, until } = input
-  const body: LaneBody = {
-    kind: 'signal',
-    lane_id: lane.lane,
-    surface_ref: surface,
-    status,
-    observed_at_tick: now,
-    valid_until_tick: until,
-  }
-  const same = [...lane.folding.notes]
-    .map((cid) => ofKind(lane.folding.items.get(cid), 'signal'))
-    .find((item) => item?.entry.author === agent && isSameSignal(item, body))
-  if (same !== undefined) return { same: same.entry.cid, answer: recorded() }
-  return { make: body, parents, answer: recorded() }
-}
-
-function isSameSignal(
-  { body }: LaneItem<'signal'>,
-  other: Extract<LaneBody, { kind: 'signal' }>,
-): boolean {
-  return (
-    body.surface_ref === other.surface_ref &&
-    body.status === other.status &&
-    body.observed_at_tick === other.observed_at_tick &&
-    body.valid_until_tick === other.valid_until_tick
-  )
 }
 
 /** Returns the view where somebody holds the pen; throws where nobody does. */
@@ -290,6 +249,8 @@ export function refusal(
 ): HandoffError {
   return new HandoffError('HSTORE_LANE_REFUSED', why, { details })
 }
+
+const wrongUse = (why: string): HandoffError => new HandoffError('HSTORE_USAGE', why)
 
 /** Returns the error of a lane that nobody has opened here. */
 export function unknownLane(lane: string): HandoffError {

@@ -3,13 +3,13 @@ import type { LaneItem } from './item.ts'
 import { ofKind } from './item.ts'
 import type { Seen } from './seen.ts'
 import { ownerAt } from './seen.ts'
-import type { Placed, StatedCommit } from './view.ts'
+import type { CountedCommit, Placed } from './view.ts'
 
 /** The commits by which one author closes one epoch, on one base. */
 interface Closing {
   readonly epoch: number
   readonly author: string
-  readonly commits: StatedCommit[]
+  readonly commits: CountedCommit[]
 }
 
 /** Where an author has closed an epoch for more than one offer. */
@@ -20,7 +20,7 @@ export class Closings {
   readonly #owners = new Set<string>()
 
   /** Adds a commit of those that `doubledAmong` gives. */
-  addCommit(commit: StatedCommit): void {
+  addCommit(commit: CountedCommit): void {
     const { base, epoch, author } = commit
     const key = keyOf(commit.base, epoch, author)
     const known = this.#closings.get(key)

@@ -1,18 +1,20 @@
 import type { CidText } from '../../store/cid-text.ts'
+import { observedIn } from './bodies.ts'
 import { Closings, doubledAmong } from './closings.ts'
 import { EpochOrder } from './epoch-order.ts'
 import type { Facts } from './facts.ts'
 import { FactBits, joinFacts, noFacts } from './facts.ts'
+import type { Linked } from './graph.ts'
 import { LinkGraph } from './graph.ts'
 import type { LaneItem, LaneRoots } from './item.ts'
 import { eventKey, ofKind } from './item.ts'
 import type { LaneFault } from './judge-node.ts'
 import { judgeNode } from './judge-node.ts'
 import { judgeNote } from './judge-note.ts'
-import { factsAmong, offerKey, Past, refusalKey } from './past.ts'
+import { factsAmong, offerKey, Past, refusalKey, silenceKey } from './past.ts'
 import type { Seen } from './seen.ts'
 import { joinSeen, seenWith } from './seen.ts'
-import type { HeldView, Placed, StatedCommit, View } from './view.ts'
+import type { CountedCommit, HeldView, Placed, View } from './view.ts'
 import { viewOf } from './view.ts'
 
 /** An offer that counts. */
@@ -42,7 +44,7 @@ export class Folding {
   readonly notes: Set<CidText> = new Set()
   /** Why an entry does not count. */
   readonly faults: Map<CidText, LaneFault> = new Map()
-  readonly #commits = new Map<CidText, StatedCommit>()
+  readonly #commits = new Map<CidText, CountedCommit>()
   readonly #signers = new Map<string, Set<string>>()
   readonly #doubled: ReadonlySet<CidText>
   readonly #bits: FactBits
@@ -51,20 +53,31 @@ export class Folding {
   readonly #offers = new Map<string, CidText[]>()
   readonly #ends = new Map<CidText, CidText[]>()
   readonly #refusals = new Map<string, CidText[]>()
+  readonly #silences = new Map<string, LaneItem<'signal'>[]>()
 
-  constructor(lane: string, items: Iterable<LaneItem>, roots: LaneRoots) {
+  /**
+   * @param others - What else stands in the stream: it says nothing, and those that link to it know what it links to.
+   */
+  constructor(
+    lane: string,
+    items: Iterable<LaneItem>,
+    roots: LaneRoots,
+    others: Iterable<Linked> = [],
+  ) {
     this.lane = lane
     this.roots = roots
     this.items = new Map([...items].map((item) => [item.entry.cid, item]))
     this.graph = new LinkGraph(
-      [...this.items.values()].map(({ entry }) => entry),
-      ({ parents, prev, refs }) => [...parents, ...prev, ...refs],
+      [...others, ...[...this.items.values()].map(({ entry }) => entry)],
+      (entry) => linksOf(entry, this.items.get(entry.cid)),
     )
-    const ordered = this.graph.order.map((cid) => this.items.get(cid)!)
+    const ordered = this.graph.order
+      .map((cid) => this.items.get(cid))
+      .filter((item) => item !== undefined)
     this.#doubled = doubledAmong(ordered)
     this.#bits = new FactBits(factsAmong(ordered, this.#doubled))
     for (const item of this.items.values()) this.#addSigner(item)
-    this.#judgeAll(ordered)
+    this.#judgeAll()
   }
 
   /** Returns how many holders of roots have signed the same takeover. */
@@ -73,8 +86,8 @@ export class Folding {
   }
 
   /** Returns what an entry reaches over all its links, in order. */
-  pastOf({ entry: { parents, prev, refs } }: LaneItem): readonly CidText[] {
-    return this.graph.reach([...parents, ...prev, ...refs])
+  pastOf(item: LaneItem): readonly CidText[] {
+    return this.graph.reach(linksOf(item.entry, item))
   }
 
   /** Returns what the entries among `cids` say of the lane. */
@@ -111,32 +124,42 @@ export class Folding {
   }
 
   /** What an entry knows is kept until all that link to it are judged. */
-  #judgeAll(ordered: readonly LaneItem[]): void {
+  #judgeAll(): void {
+    const { order } = this.graph
     const known: (Known | undefined)[] = []
-    const followers = new Int32Array(ordered.length)
-    for (const place of ordered.keys())
+    const followers = new Int32Array(order.length)
+    for (const place of order.keys())
       for (const link of this.graph.linksAt(place)) followers[link]! += 1
-    for (const [place, item] of ordered.entries()) {
+    for (const [place, cid] of order.entries()) {
       let before = nothing
       for (const link of this.graph.linksAt(place)) {
         before = joined(before, known[link]!)
         followers[link]! -= 1
         if (followers[link] === 0) known[link] = undefined
       }
-      const after = this.#judge(item, before)
+      const item = this.items.get(cid)
+      const after = item === undefined ? before : this.#judge(item, before)
       known.push(followers[place] === 0 ? undefined : after)
     }
   }
 
   #judge(item: LaneItem, before: Known): Known {
     const { cid } = item.entry
-    const notes = { offers: this.#offers, ends: this.#ends, refusals: this.#refusals }
+    const notes = {
+      offers: this.#offers,
+      ends: this.#ends,
+      refusals: this.#refusals,
+      silences: this.#silences,
+    }
     const past = new Past(before, { bits: this.#bits, notes, closings: this.#closings })
-    this.#state(item)
+    this.#refuse(item)
     const facts = this.#bits.with(before.facts, cid)
     if (isNode(item)) {
       const judged = judgeNode(this, item, past)
-      if (!('fault' in judged)) return { seen: this.#place(judged, before.seen), facts }
+      if (!('fault' in judged)) {
+        this.#close(item, judged)
+        return { seen: this.#place(judged, before.seen), facts }
+      }
       this.faults.set(cid, judged.fault)
     } else {
       const fault = judgeNote(this, item, past)
@@ -156,6 +179,9 @@ export class Folding {
     }
     const end = ofKind(item, 'withdraw') ?? ofKind(item, 'decline')
     if (end !== undefined) push(this.#ends, end.body.proposal, cid)
+    const signal = ofKind(item, 'signal')
+    if (signal?.body.status === 'UNAVAILABLE')
+      push(this.#silences, silenceKey(signal.entry.author, signal.body.surface_ref), signal)
   }
 
   #place(node: Placed, before: Seen | undefined): Seen {
@@ -168,19 +194,30 @@ export class Folding {
     return seenWith(before, node, order)
   }
 
-  /** What an entry says counts against its author even where the entry does not count. */
-  #state(item: LaneItem): void {
-    const { author, cid } = item.entry
+  /** A refusal speaks against its author even where it does not count. */
+  #refuse(item: LaneItem): void {
     const decline = ofKind(item, 'decline')
-    if (decline !== undefined) push(this.#refusals, refusalKey(decline.body.proposal, author), cid)
-    const commit = ofKind(item, 'lane-commit')
-    const parent = commit && this.placed.get(commit.entry.parents[0]!)
-    if (commit === undefined || parent === undefined || commit.body.lane_id !== this.lane) return
-    const { ownership_epoch: epoch, proposal } = commit.body
-    const stated = { cid, author, epoch, proposal, base: parent.base }
-    this.#commits.set(cid, stated)
-    if (this.#doubled.has(cid)) this.#closings.addCommit(stated)
+    if (decline === undefined) return
+    const { author, cid } = item.entry
+    push(this.#refusals, refusalKey(decline.body.proposal, author), cid)
   }
+
+  /** Keeps a commit that counts, to be held against others of its epoch. */
+  #close(item: LaneItem, { base }: Placed): void {
+    const commit = ofKind(item, 'lane-commit')
+    if (commit === undefined) return
+    const { author, cid } = item.entry
+    const { ownership_epoch: epoch, proposal } = commit.body
+    const counted = { cid, author, epoch, proposal, base }
+    this.#commits.set(cid, counted)
+    if (this.#doubled.has(cid)) this.#closings.addCommit(counted)
+  }
+}
+
+/** What an entry follows: what it links to, and what it signs as read. */
+function linksOf({ parents, prev, refs }: Linked, item: LaneItem | undefined): readonly CidText[] {
+  const through = item && observedIn(item.body)?.through
+  return [...parents, ...prev, ...refs, ...(through ?? [])]
 }
 
 function joined(a: Known, b: Known): Known {
@@ -191,10 +228,10 @@ function joined(a: Known, b: Known): Known {
   return seen === b.seen && facts === b.facts ? b : { seen, facts }
 }
 
-function push<K>(lists: Map<K, CidText[]>, key: K, cid: CidText): void {
+function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key)
-  if (list === undefined) lists.set(key, [cid])
-  else list.push(cid)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
 }
 
 function isNode({ body }: LaneItem): boolean {

@@ -1,4 +1,5 @@
 import type { CidText } from '../../store/cid-text.ts'
+import type { Decision } from '../contracts/hrc/evaluate.ts'
 import { evaluateCommit, evaluateTransition } from '../contracts/hrc/evaluate.ts'
 import { nameOf, refsOf } from './bodies.ts'
 import type { Folding } from './fold.ts'
@@ -6,6 +7,7 @@ import type { LaneItem } from './item.ts'
 import { eventKey, eventOf, ofKind } from './item.ts'
 import { projectAck, projectSignal, projectState, projectStep } from './project.ts'
 import type { Past } from './past.ts'
+import { findSilence } from './signals.ts'
 import type { ContestedPast, HeldPast, Placed } from './view.ts'
 
 /** Why an entry of a lane does not count: a status of HRC, or a rule of hstore's own. */
@@ -49,6 +51,13 @@ export function fault(code: string, why: string): LaneFault {
   return { code, why }
 }
 
+/** Returns HRC's answer as a fault. */
+export function blocked({ status, detail }: Decision, { owner, epoch }: HeldPast): LaneFault {
+  const facts = Object.entries(detail).map(([key, value]) => `${key} ${String(value)}`)
+  const words = facts.length > 0 ? facts.join(', ') : `${owner} holds the pen at epoch ${epoch}`
+  return fault(status, `is answered by HRC: ${words}`)
+}
+
 function refuse(code: string, why: string): { readonly fault: LaneFault } {
   return { fault: fault(code, why) }
 }
@@ -66,7 +75,7 @@ function base(item: LaneItem): Pick<Placed, 'cid' | 'event' | 'key'> {
 function judgeTakeover(folding: Folding, item: LaneItem<'lane-takeover'>, past: Past): JudgedNode {
   const { entry, body } = item
   if (!folding.roots.holders.has(entry.signer))
-    return refuse('BLOCKED_WRITER_NOT_OWNER', `${entry.signer} is no root`)
+    return refuse('BLOCKED_WRITER_NOT_OWNER', `is signed by ${entry.signer}, which is no root`)
   const parents = parentsOf(folding, entry.parents)
   if (parents === undefined || parents.length === 0)
     return refuse('HS4402', 'follows no node that counts, or one that does not')
@@ -128,8 +137,8 @@ function judgeStatus(
   item: LaneItem<'lane-status'>,
   { view, parents }: Held,
 ): JudgedNode {
-  const { status, detail } = stepOf(folding, item, view)
-  if (status !== 'STATUS_TRANSITION_ALLOWED') return refuse(status, JSON.stringify(detail))
+  const answer = stepOf(folding, item, view)
+  if (answer.status !== 'STATUS_TRANSITION_ALLOWED') return { fault: blocked(answer, view) }
   const wrong = findStepFault(item, view, parents)
   if (wrong !== undefined) return { fault: wrong }
   return owned(item, view, parents, item.body.next_status)
@@ -182,9 +191,10 @@ function judgeJoin(
   { view, parents }: Held,
 ): JudgedNode {
   const { entry, body } = item
-  if (entry.author !== view.owner) return refuse('BLOCKED_WRITER_NOT_OWNER', `${view.owner} is`)
+  if (entry.author !== view.owner)
+    return refuse('BLOCKED_WRITER_NOT_OWNER', `is by another than the owner, ${view.owner}`)
   if (body.ownership_epoch !== view.epoch)
-    return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', `the epoch is ${view.epoch}`)
+    return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', `is of another epoch than ${view.epoch}`)
   const keys = new Set(parents.map(({ key }) => key))
   if (keys.size < 2 || !isLoose(folding, item, view, keys))
     return refuse('HS4402', 'joins what is no fork')
@@ -212,24 +222,28 @@ function isLoose(
 function judgeCommit(folding: Folding, item: LaneItem<'lane-commit'>, held: Held): JudgedNode {
   const { view, parents } = held
   const { entry, body } = item
-  if (entry.author !== view.owner) return refuse('BLOCKED_WRITER_NOT_OWNER', `${view.owner} is`)
+  if (entry.author !== view.owner)
+    return refuse('BLOCKED_WRITER_NOT_OWNER', `is by another than the owner, ${view.owner}`)
   if (body.ownership_epoch !== view.epoch)
-    return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', `the epoch is ${view.epoch}`)
+    return refuse('BLOCKED_OWNERSHIP_EPOCH_MISMATCH', `is of another epoch than ${view.epoch}`)
   const proposal = ofKind(folding.items.get(body.proposal), 'proposal')
   const signal = ofKind(folding.items.get(body.signal), 'signal')
   const ack = ofKind(folding.items.get(body.ack), 'ack')
   if (proposal === undefined || signal === undefined || ack === undefined)
     return refuse('HS4409', 'names an offer, a signal or an ack that is none, or is not there')
   const hasRead = proposal.entry.parents.every((cid) => proposal.reads.has(cid))
-  const { status, detail } = evaluateCommit(
+  const answer = evaluateCommit(
     projectState(folding.lane, view),
     projectStep(proposal, hasRead),
     projectSignal(signal),
     projectAck(ack),
     body.tick,
   )
-  if (status !== 'HANDOFF_COMMIT_ALLOWED') return refuse(status, JSON.stringify(detail))
-  const wrong = findEvidenceFault(folding, [proposal, signal, ack]) ?? findOfferFault(item, held)
+  if (answer.status !== 'HANDOFF_COMMIT_ALLOWED') return { fault: blocked(answer, view) }
+  const wrong =
+    findEvidenceFault(folding, [proposal, signal, ack]) ??
+    findSilenceFault(folding, signal, item, held) ??
+    findOfferFault(item, held)
   if (wrong !== undefined) return { fault: wrong }
   return {
     ...owned(item, view, parents, view.heads[0]!.status),
@@ -244,6 +258,17 @@ function findEvidenceFault(folding: Folding, items: readonly LaneItem[]): LaneFa
   if (odd === undefined) return undefined
   const { code, why } = folding.faults.get(odd.entry.cid)!
   return fault(code, `rests on ${odd.entry.cid}, which ${why}`)
+}
+
+function findSilenceFault(
+  { graph }: Folding,
+  signal: LaneItem<'signal'>,
+  { body: { tick } }: LaneItem<'lane-commit'>,
+  { past }: Held,
+): LaneFault | undefined {
+  const silences = past.silencesOf(signal.entry.author, signal.body.surface_ref)
+  const silence = findSilence(graph, signal, silences, tick)
+  return silence && fault('PENDING_UNREACHABLE', `knows of the later signal ${silence.entry.cid}`)
 }
 
 function findOfferFault(

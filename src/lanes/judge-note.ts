@@ -3,7 +3,7 @@ import type { Folding } from './fold.ts'
 import type { LaneItem } from './item.ts'
 import { ofKind } from './item.ts'
 import type { LaneFault } from './judge-node.ts'
-import { contest, fault, findFormFault, findStepFault, stepOf } from './judge-node.ts'
+import { blocked, contest, fault, findFormFault, findStepFault, stepOf } from './judge-node.ts'
 import type { Past } from './past.ts'
 import { projectState, projectStep } from './project.ts'
 
@@ -32,11 +32,11 @@ function judgeProposal(
   if (view === undefined || parents.includes(undefined))
     return fault('HS4402', 'follows no node that counts, or one that does not')
   if (view.standing === 'contested') return contest(view)
-  const { status, detail } = stepOf(folding, item, view)
-  if (status !== 'HANDOFF_REQUIRES_REACHABILITY') return fault(status, JSON.stringify(detail))
+  const answer = stepOf(folding, item, view)
+  if (answer.status !== 'HANDOFF_REQUIRES_REACHABILITY') return blocked(answer, view)
   const state = projectState(folding.lane, view)
   if (isOddEpoch(evaluateHandoff(state, projectStep(item, true), undefined, 0).status))
-    return fault('BLOCKED_INVALID_HANDOFF_EPOCH', `the next epoch is ${view.epoch + 1}`)
+    return fault('BLOCKED_INVALID_HANDOFF_EPOCH', `opens another epoch than ${view.epoch + 1}`)
   const wrong = findStepFault(
     item,
     view,
@@ -55,13 +55,19 @@ function judgeAck(folding: Folding, item: LaneItem<'ack'>, past: Past): LaneFaul
   if (offer === undefined) return fault('HS4409', 'accepts an offer that is none, or is not there')
   const { target_owner_ref, target_ownership_epoch, expected_predecessor_id } = offer.body
   if (entry.author !== target_owner_ref)
-    return fault('BLOCKED_ACK_RECIPIENT_MISMATCH', `the offer is to ${target_owner_ref}`)
+    return fault('BLOCKED_ACK_RECIPIENT_MISMATCH', `answers an offer to ${target_owner_ref}`)
   if (body.accepted_ownership_epoch !== target_ownership_epoch)
-    return fault('BLOCKED_ACK_EPOCH_MISMATCH', `the offer is of epoch ${target_ownership_epoch}`)
+    return fault(
+      'BLOCKED_ACK_EPOCH_MISMATCH',
+      `accepts an offer of epoch ${target_ownership_epoch}`,
+    )
   if (body.observed_predecessor_id !== expected_predecessor_id)
-    return fault('BLOCKED_ACK_STALE_PREDECESSOR', `the offer follows ${expected_predecessor_id}`)
+    return fault(
+      'BLOCKED_ACK_STALE_PREDECESSOR',
+      `accepts an offer that follows ${expected_predecessor_id}`,
+    )
   if (!reads.has(offer.entry.cid))
-    return fault('BLOCKED_UNREAD_PREDECESSOR', `its author has not read ${offer.entry.cid}`)
+    return fault('BLOCKED_UNREAD_PREDECESSOR', `is by one who has not read ${offer.entry.cid}`)
   if (!isHeld) return fault('HS4403', 'says that its author has read what it has not')
   const end = past.refusalOf(offer.entry.cid, entry.author)
   return end && fault('HS4405', `accepts an offer that ${end} has declined`)
@@ -72,7 +78,7 @@ function judgeWithdraw(folding: Folding, item: LaneItem<'withdraw'>): LaneFault 
   if (offer === undefined)
     return fault('HS4409', 'withdraws an offer that is none, or is not there')
   if (offer.entry.author === item.entry.author) return undefined
-  return fault('BLOCKED_WRITER_NOT_OWNER', `the offer is by ${offer.entry.author}`)
+  return fault('BLOCKED_WRITER_NOT_OWNER', `withdraws an offer by ${offer.entry.author}`)
 }
 
 function judgeDecline(folding: Folding, item: LaneItem<'decline'>): LaneFault | undefined {
@@ -80,5 +86,5 @@ function judgeDecline(folding: Folding, item: LaneItem<'decline'>): LaneFault | 
   if (offer === undefined) return fault('HS4409', 'declines an offer that is none, or is not there')
   const { target_owner_ref } = offer.body
   if (target_owner_ref === item.entry.author) return undefined
-  return fault('BLOCKED_ACK_RECIPIENT_MISMATCH', `the offer is to ${target_owner_ref}`)
+  return fault('BLOCKED_ACK_RECIPIENT_MISMATCH', `answers an offer to ${target_owner_ref}`)
 }

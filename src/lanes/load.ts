@@ -14,6 +14,7 @@ import { isLaneKind, observedIn, readLaneBody } from './bodies.ts'
 import { Folding } from './fold.ts'
 import { LinkGraph } from './graph.ts'
 import type { LaneItem, LaneRoots } from './item.ts'
+import type { LaneFault } from './judge-node.ts'
 import type { Readable } from './observed.ts'
 import { isHeld } from './observed.ts'
 
@@ -29,6 +30,8 @@ export interface Lane {
   readonly valid: ReadonlySet<CidText>
   readonly readable: Readable
   readonly folding: Folding
+  /** What stands in the stream and is no item of the fold. */
+  readonly others: readonly VerifiedEntry[]
 }
 
 /** An entry with its blocks. */
@@ -67,8 +70,17 @@ export async function loadLane(context: Context, lane: string): Promise<Lane> {
   for (const [cid, entry] of entries)
     if (context.trust.standingOf(entry).standing === 'valid') valid.add(cid)
   const items = [...valid].flatMap((cid) => itemsOf({ entries, bodies, readable }, cid))
-  const folding = new Folding(lane, items, rootsOf(context))
-  return { lane, stream, entries, bodies, valid, readable, folding }
+  const isItem = (cid: CidText): boolean => valid.has(cid) && bodies.has(cid)
+  const others = [...entries.values()].filter(({ cid }) => !isItem(cid))
+  const folding = new Folding(lane, items, rootsOf(context), others)
+  return { lane, stream, entries, bodies, valid, readable, folding, others }
+}
+
+/** Returns why an entry would not count if it stood in a lane; undefined where it would. */
+export function findFault(lane: Lane, entry: VerifiedEntry, body: LaneBody): LaneFault | undefined {
+  const { folding, others } = lane
+  const items = [...folding.items.values(), itemOf(lane, entry, body)]
+  return new Folding(lane.lane, items, folding.roots, others).faults.get(entry.cid)
 }
 
 function rootsOf({ trust }: Context): LaneRoots {
@@ -147,12 +159,18 @@ function itemsOf(
   lane: Pick<Lane, 'bodies' | 'entries' | 'readable'>,
   cid: CidText,
 ): readonly LaneItem[] {
-  const entry = lane.entries.get(cid)!
   const body = lane.bodies.get(cid)
-  if (body === undefined) return []
+  return body === undefined ? [] : [itemOf(lane, lane.entries.get(cid)!, body)]
+}
+
+function itemOf(
+  lane: Pick<Lane, 'bodies' | 'entries' | 'readable'>,
+  entry: VerifiedEntry,
+  body: LaneBody,
+): LaneItem {
   const observed = observedIn(body)
-  if (observed === undefined) return [{ entry, body, isHeld: true, reads: nothing }]
-  return [new ReadingItem(lane, entry, body, observed)]
+  if (observed === undefined) return { entry, body, isHeld: true, reads: nothing }
+  return new ReadingItem(lane, entry, body, observed)
 }
 
 const nothing: ReadonlySet<CidText> = new Set()

@@ -13,6 +13,8 @@ export interface NotesBy {
   readonly ends: ReadonlyMap<CidText, readonly CidText[]>
   /** The refusals of an offer by an agent, whether they count or not, by `refusalKey`. */
   readonly refusals: ReadonlyMap<string, readonly CidText[]>
+  /** The signals of UNAVAILABLE that count, by `silenceKey`. */
+  readonly silences: ReadonlyMap<string, readonly LaneItem<'signal'>[]>
 }
 
 /** What an entry knows of: the answers that it is judged by, and nothing that came beside or after it. */
@@ -60,6 +62,12 @@ export class Past {
     return this.#notes.refusals.get(refusalKey(offer, agent))?.find((cid) => this.#knows(cid))
   }
 
+  /** Returns the signals of an agent that it is not to be reached over a surface. */
+  silencesOf(agent: string, surface: string): readonly LaneItem<'signal'>[] {
+    const all = this.#notes.silences.get(silenceKey(agent, surface)) ?? []
+    return all.filter(({ entry }) => this.#knows(entry.cid))
+  }
+
   /** Returns the highest epoch of any node; 0 where there is none. */
   highestEpoch(): number {
     return this.seen?.highest ?? 0
@@ -80,14 +88,19 @@ export function refusalKey(offer: CidText, agent: string): string {
   return `${offer} ${agent}`
 }
 
+/** Returns the key of an agent's signals of UNAVAILABLE over a surface. */
+export function silenceKey(agent: string, surface: string): string {
+  return `${agent} ${surface}`
+}
+
+const askedKinds: ReadonlySet<string> = new Set(['decline', 'proposal', 'withdraw'])
+
 /** Returns the entries that others are asked about, in the order that they are given in. */
 export function factsAmong(items: readonly LaneItem[], doubled: ReadonlySet<CidText>): CidText[] {
   return items
     .filter(({ entry, body }) => {
-      const { kind } = body
-      return (
-        kind === 'proposal' || kind === 'withdraw' || kind === 'decline' || doubled.has(entry.cid)
-      )
+      if (body.kind === 'signal') return body.status === 'UNAVAILABLE'
+      return askedKinds.has(body.kind) || doubled.has(entry.cid)
     })
     .map(({ entry }) => entry.cid)
 }

@@ -6,6 +6,7 @@ import type { CountedOffer, Folding } from './fold.ts'
 import type { LaneItem } from './item.ts'
 import { ofKind } from './item.ts'
 import { projectAck, projectSignal, projectState, projectStep } from './project.ts'
+import { lastOf } from './signals.ts'
 import type { ContestedView, HeldView, LaneHead, View } from './view.ts'
 
 /** An offer of the present epoch, on the present head. */
@@ -121,7 +122,8 @@ export function acksOf(
     .sort((a, b) => (a.entry.cid < b.entry.cid ? -1 : 1))
 }
 
-function countedNotes<K extends 'ack' | 'signal'>(folding: Folding, kind: K): LaneItem<K>[] {
+/** Returns the notes of a kind that count. */
+export function countedNotes<K extends 'ack' | 'signal'>(folding: Folding, kind: K): LaneItem<K>[] {
   return [...folding.notes]
     .map((cid) => ofKind(folding.items.get(cid), kind))
     .filter((item) => item !== undefined)
@@ -141,16 +143,13 @@ export function findEvidence(folding: Folding, offer: LaneItem<'proposal'>, now:
   const { target_owner_ref, reachability_surface_ref } = offer.body
   const rank = ({ body }: LaneItem<'signal'>): number =>
     (body.surface_ref === reachability_surface_ref ? 2 : 0) + (body.observed_at_tick <= now ? 1 : 0)
-  const [signal] = countedNotes(folding, 'signal')
+  const isBefore = (a: LaneItem<'signal'>, b: LaneItem<'signal'>): number =>
+    rank(b) - rank(a) || b.body.observed_at_tick - a.body.observed_at_tick
+  const signals = countedNotes(folding, 'signal')
     .filter(({ entry }) => entry.author === target_owner_ref)
-    .sort(
-      (a, b) =>
-        rank(b) - rank(a) ||
-        b.body.observed_at_tick - a.body.observed_at_tick ||
-        b.body.valid_until_tick - a.body.valid_until_tick ||
-        (a.entry.cid < b.entry.cid ? -1 : 1),
-    )
-  return { signal, ack: acksOf(folding, offer)[0] }
+    .sort(isBefore)
+  const latest = signals.filter((one) => isBefore(signals[0]!, one) === 0)
+  return { signal: lastOf(folding.graph, latest), ack: acksOf(folding, offer)[0] }
 }
 
 /** Returns HRC's answer on completing an offer at a tick. */

@@ -67,8 +67,8 @@ export interface ContestedView extends ContestedPast {
 /** What a set of entries says of a lane; undefined where nobody has opened it. */
 export type View = ContestedView | HeldView | undefined
 
-/** A commit that its author has made, whether it counts or not. */
-export interface StatedCommit {
+/** A commit that counts. */
+export interface CountedCommit {
   readonly cid: CidText
   readonly author: string
   readonly epoch: number
@@ -78,7 +78,7 @@ export interface StatedCommit {
 }
 
 /** Returns what nodes and commits say of a lane, whatever order they come in. */
-export function viewOf(nodes: readonly Placed[], commits: readonly StatedCommit[]): View {
+export function viewOf(nodes: readonly Placed[], commits: readonly CountedCommit[]): View {
   const bases = bestBases(nodes)
   if (bases.length > 1) {
     const of = nodes.filter(({ key }) => bases.includes(key))
@@ -90,7 +90,7 @@ export function viewOf(nodes: readonly Placed[], commits: readonly StatedCommit[
   const first = line.filter(({ follows }) => follows.length === 0)
   if (base === '' && new Set(first.map(({ key }) => key)).size > 1)
     return contested('openings', 1, first)
-  const twice = findEquivocation(line, commits, base)
+  const twice = findEquivocation(commits, base)
   if (twice !== undefined) return contested('commits', twice[0]!.epoch, twice)
   return heldView(line, base)
 }
@@ -112,17 +112,12 @@ function bestBases(nodes: readonly Placed[]): readonly string[] {
 
 /** The commits of the first epoch that its owner has closed for two offers. */
 function findEquivocation(
-  line: readonly Placed[],
-  commits: readonly StatedCommit[],
+  commits: readonly CountedCommit[],
   base: string,
-): readonly StatedCommit[] | undefined {
-  const owners = new Map<number, Set<string>>()
-  for (const { epoch, owner } of line) {
-    owners.set(epoch, (owners.get(epoch) ?? new Set()).add(owner))
-  }
-  const byEpoch = new Map<number, StatedCommit[]>()
+): readonly CountedCommit[] | undefined {
+  const byEpoch = new Map<number, CountedCommit[]>()
   for (const commit of commits) {
-    if (commit.base !== base || owners.get(commit.epoch)?.has(commit.author) !== true) continue
+    if (commit.base !== base) continue
     const of = byEpoch.get(commit.epoch)
     if (of === undefined) byEpoch.set(commit.epoch, [commit])
     else of.push(commit)

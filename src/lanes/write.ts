@@ -6,17 +6,19 @@ import { StoreError } from '../../store/errors.ts'
 import { planRows } from '../../store/indexes.ts'
 import { tipKey } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
-import type { Decision } from '../contracts/hrc/evaluate.ts'
+import type { Decision, HrcStatus } from '../contracts/hrc/evaluate.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { maxLinks } from '../entry/entry.ts'
 import { rowOf } from '../entry/row.ts'
 import { seal } from '../entry/seal.ts'
 import { HandoffError } from '../errors.ts'
 import { assertRight, chainAfter } from '../put/append.ts'
+import { hrcRules } from '../rules/hrc-rules.ts'
 import type { LaneBody, Observed } from './bodies.ts'
 import { laneForm, nameOf, refsOf } from './bodies.ts'
+import type { LaneFault } from './judge-node.ts'
 import type { Lane } from './load.ts'
-import { laneStream, loadLane, signedBefore } from './load.ts'
+import { findFault, laneStream, loadLane, signedBefore } from './load.ts'
 import { readDigest } from './observed.ts'
 import { wholeView } from './state.ts'
 import type { View } from './view.ts'
@@ -70,7 +72,7 @@ export interface LaneReport {
 
 /**
  * Plans an act on a lane and makes its entry, synced to disk when it returns. The plan sees the lane as it is when the
- * batch is queued: nothing comes in between.
+ * batch is queued: nothing comes in between. What would not count is not written.
  *
  * @throws {HandoffError} `HSTORE_USAGE` for the name of a lane, `HSTORE_SIGNER_UNKNOWN` without a right; what `plan`
  * throws.
@@ -129,7 +131,15 @@ function begin(
     const report = { lane: name, stream, ...answer, why: null, cid, new: false }
     return { report, written: context.db.flushed() }
   }
-  const { entry, written } = write(context, lane, actor, { ...planned, chain, through })
+  const made = make(context, lane, actor, { ...planned, chain })
+  const fault = findFault(lane, made.entry, planned.make)
+  // a takeover waits for the other roots
+  if (fault !== undefined && fault.code !== 'HS4408') {
+    const refused = { status: blockedBy(fault), detail: {}, why: `the entry ${fault.why}` }
+    const report = { lane: name, stream, ...refused, cid: null, new: false }
+    return { report, written: Promise.resolve() }
+  }
+  const { entry, written } = write(context, lane, actor, { ...made, through })
   const { answer } = planned
   const report = { lane: name, stream, ...answer, why: null, cid: entry.cid, new: true }
   return { report, written }
@@ -160,35 +170,53 @@ function observe(
   )
 }
 
-interface Made {
+/** Returns HRC's status for why an entry would not count; throws where HRC has none. */
+function blockedBy({ code, why }: LaneFault): HrcStatus {
+  if (isHrcStatus(code)) return code
+  const told = `the entry ${why} (${code}); it knows what its author has read with hstore lane read, and nothing was written`
+  if (code === 'HS3009') throw new HandoffError('HSTORE_EQUIVOCATION', told)
+  if (code === 'HS4407') throw new HandoffError('HSTORE_LANE_CONTESTED', told)
+  throw new HandoffError('HSTORE_LANE_REFUSED', told)
+}
+
+const hrcCodes: ReadonlySet<string> = new Set(hrcRules.map(({ code }) => code))
+
+function isHrcStatus(code: string): code is HrcStatus {
+  return hrcCodes.has(code)
+}
+
+interface Draft {
   readonly make: LaneBody
   readonly parents: readonly CidText[]
   readonly chain: ReturnType<typeof chainAfter>
-  readonly through: readonly CidText[]
 }
 
-function write(
+interface Made {
+  readonly entry: VerifiedEntry
+  readonly blocks: readonly HashedBlock[]
+}
+
+function make(
   context: Context,
-  lane: Lane,
+  { stream }: Lane,
   { agent, signer }: LaneActor,
-  { make, parents, chain, through }: Made,
-): { readonly entry: VerifiedEntry; readonly written: Promise<void> } {
-  const { stream } = lane
-  assertRight(context, { author: agent, kind: make.kind, stream }, signer)
+  { make: laneBody, parents, chain }: Draft,
+): Made {
+  assertRight(context, { author: agent, kind: laneBody.kind, stream }, signer)
   if (parents.length > maxLinks) {
     const why = `an entry has at most ${maxLinks} parents, and this one would have ${parents.length}`
     throw new HandoffError('HSTORE_INPUT_TOO_LARGE', `${why}: nothing was written`)
   }
-  const body = HashedBlock.of(encodeForm(laneForm(make)), 'dag-json')
+  const body = HashedBlock.of(encodeForm(laneForm(laneBody)), 'dag-json')
   const { entry, block } = seal(
     {
       artifacts: undefined,
       author: agent,
       body: body.cid,
-      kind: make.kind,
-      name: nameOf(make),
+      kind: laneBody.kind,
+      name: nameOf(laneBody),
       parents: [...parents].sort(),
-      refs: refsOf(make),
+      refs: refsOf(laneBody),
       roster: context.trust.rosterBody,
       shallow: [],
       signer: signer.did,
@@ -200,13 +228,22 @@ function write(
     },
     signer,
   )
+  return { entry, blocks: [block, body] }
+}
+
+function write(
+  context: Context,
+  lane: Lane,
+  { agent }: LaneActor,
+  { entry, blocks, through }: Made & { readonly through: readonly CidText[] },
+): { readonly entry: VerifiedEntry; readonly written: Promise<void> } {
   const cursor = throughAfter(lane, through, entry)
   const written = context.db.commit({
-    blocks: [block, body],
+    blocks: [...blocks],
     rows: [
       ...planRows((index, key) => context.db.readRow(index, key), rowOf(entry)),
       context.marks.madeRow(entry.cid),
-      ...(cursor === undefined ? [] : [context.marks.readRow(agent, stream, cursor)]),
+      ...(cursor === undefined ? [] : [context.marks.readRow(agent, lane.stream, cursor)]),
     ],
   })
   context.recent.set(entry.cid, entry)

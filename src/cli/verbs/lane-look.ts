@@ -15,6 +15,9 @@ export const laneRead: Verb = async (io, [lane = ''], options) => {
         ? jsonLine('lane-read', reading)
         : reading.entries.map((entry) => `${entryText(entry)}\n`).join(''),
     )
+    if (io.isCutOff?.() !== true) return
+    const why = 'standard output was closed before all was printed: nothing counts as read'
+    throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', why)
   })
   return exits.ok
 }
@@ -65,6 +68,9 @@ function laneText(shown: ShownLane): string {
           `contested: two ${contested.why} of epoch ${contested.epoch}: ${contested.cids.join(', ')}`,
         ]),
     ...heads.map((head) => `head:   ${head.event} ${head.status}`),
+    ...(heads.length < 2
+      ? []
+      : [`forked: ${heads.length} heads; the owner joins them with hstore lane join`]),
     ...branches.map((head) => `branch: ${head.event} ${head.status} (left behind, can be joined)`),
     ...offers.map(offerText),
     ...faults.map(({ cid, code, why }) => `does not count: ${cid} ${code}: it ${why}`),

@@ -5,10 +5,14 @@ import { agents, makeSharedFolder, makeTestStore } from '../../support/store.ts'
 import type { TestStore } from '../../support/store.ts'
 import { observedIn } from '../../../src/lanes/bodies.ts'
 import type { Draft } from './lane-bench.ts'
-import { twoRoots } from './two-roots.ts'
+import { Lanes } from '../../../src/lanes/lanes.ts'
+import { signerOf } from '../../support/forge.ts'
 import { ack, commit, LaneBench, offer, opening, signal, status } from './lane-bench.ts'
 
 const { a, b, merger } = agents
+/** An entry that is in no store. */
+const nothing = 'baguqeeraiqjw7i2vwntyuekgvulpp2det2kpwt6cd7tx5ayqybqpmhfk76fa' as CidText
+
 let bench: LaneBench
 let store: TestStore
 let count = 0
@@ -110,9 +114,11 @@ describe('an entry that does not count', () => {
     await begin()
     const next = await bench.sign(a, name, status(name, head, 'ON'), { parents: [head] })
     const held = new Uint8Array(32)
-    const forged = { ...status(name, next, 'DONE'), observed: { held, through: [next] } }
-    const one = await bench.sign(a, name, forged, { parents: [next] })
-    expect(await bench.faultOf(name, one)).toBe('HS4403')
+    for (const through of [[next], [nothing, next].sort()]) {
+      const forged = { ...status(name, next, 'DONE'), observed: { held, through } }
+      const one = await bench.sign(a, name, forged, { parents: [next] })
+      expect(await bench.faultOf(name, one)).toBe('HS4403')
+    }
     // a true digest of less than was claimed
     const two = await bench.sign(a, name, status(name, next, 'DONE'), {
       parents: [next],
@@ -186,6 +192,18 @@ describe('an entry that does not count', () => {
     expect(await holder()).toEqual([a, 1])
   })
 
+  it('knows of a later signal that its addressee is not to be reached', async () => {
+    await begin()
+    const { proposal, by } = await offered()
+    const later = { ...signal(name), status: 'UNAVAILABLE', observed_at_tick: 510 } as const
+    await bench.sign(b, name, later, { parents: [head] })
+    // the ack brings the chain of its author into the past of the commit
+    const accepted = await bench.sign(b, name, ack(name, proposal, head), { parents: [head] })
+    const odd = await handOver({ proposal, by, accepted })
+    expect(await bench.faultOf(name, odd)).toBe('PENDING_UNREACHABLE')
+    expect(await holder()).toEqual([a, 1])
+  })
+
   it('has a tick below one that it rests on', async () => {
     await begin()
     const first = await offered()
@@ -217,7 +235,6 @@ describe('an entry that does not count', () => {
     const { proposal, by, accepted } = await offered()
     const swapped = await handOver({ proposal, by: accepted, accepted: by })
     expect(await bench.faultOf(name, swapped)).toBe('HS4409')
-    const nothing = 'baguqeeraiqjw7i2vwntyuekgvulpp2det2kpwt6cd7tx5ayqybqpmhfk76fa' as CidText
     const absent = await handOver({ proposal, by, accepted: nothing })
     expect(await bench.faultOf(name, absent)).toBe('HS4409')
   })
@@ -339,6 +356,44 @@ describe('a contested lane', () => {
     expect(exit).toBe(6)
   })
 
+  it('is not for a commit that counts for nothing, which proves against its author all the same', async () => {
+    await begin()
+    const first = await offered()
+    const moved = await handOver(first)
+    const late = await bench.sign(a, name, commit(name, [moved, first.by, first.accepted]), {
+      parents: [moved],
+    })
+    expect(await bench.faultOf(name, late)).toBe('BLOCKED_WRITER_NOT_OWNER')
+    // names an offer that is none, and knows of no other commit
+    const fork = { payload: { prev: [], seq: 1 } }
+    const odd = await bench.sign(a, name, commit(name, [head, first.by, first.accepted]), {
+      parents: [head],
+      ...fork,
+    })
+    expect(await bench.faultOf(name, odd)).toBe('HS4409')
+    expect(await holder()).toEqual([b, 2])
+    expect((await bench.shown(name)).contested).toBeNull()
+    const { findings } = await verifyRefs(bench.context, [odd], false)
+    expect(findings.map(({ code }) => code)).toContain('HS3009')
+  })
+
+  it('is not made by a verb: who has closed an epoch closes it for no other offer', async () => {
+    await begin()
+    const odd = await bench.sign(a, name, commit(name, [head, head, nothing]), { parents: [head] })
+    expect(await bench.faultOf(name, odd)).toBe('HS4409')
+    await offered()
+    const { context } = bench
+    const signer = await signerOf(store, a)
+    const lanes = new Lanes(
+      async () => ({ context, agent: a, signer }),
+      async () => context,
+    )
+    await expect(lanes.commit(name, { now: 530 })).rejects.toMatchObject({
+      code: 'HSTORE_EQUIVOCATION',
+      message: expect.stringContaining('the roots take the lane over') as string,
+    })
+  })
+
   it('has not: two commits of one epoch for one offer are one', async () => {
     await begin()
     const { proposal, by, accepted } = await offered()
@@ -441,32 +496,5 @@ describe('verify', () => {
     const { findings } = await verifyRefs(bench.context, [odd], false)
     expect(findings.map(({ code }) => code)).toEqual(['HS4001'])
     expect(await holder()).toEqual([a, 1])
-  })
-})
-
-describe('a takeover', () => {
-  it('waits until enough roots have signed the same', async () => {
-    await bench.close()
-    const other = await makeTestStore(await makeSharedFolder())
-    await twoRoots(other)
-    bench = await LaneBench.open(other)
-    await begin()
-    const body = {
-      kind: 'lane-takeover',
-      lane_id: name,
-      ownership_epoch: 2,
-      owner_ref: b,
-      reason: 'gone',
-    } as const
-    const one = await bench.sign(merger, name, body, { parents: [head] })
-    expect(await bench.faultOf(name, one)).toBe('HS4408')
-    expect(await holder()).toEqual([a, 1])
-    await bench.sign(a, name, body, { parents: [head] })
-    expect(await bench.faultOf(name, one)).toBeUndefined()
-    expect(await holder()).toEqual([b, 2])
-    const rival = { ...body, owner_ref: a }
-    for (const agent of [a, merger])
-      await bench.sign(agent, name, rival, { parents: [head], payload: { prev: [], seq: 1 } })
-    expect(await bench.shown(name)).toMatchObject({ owner: null, contested: { why: 'takeovers' } })
   })
 })

@@ -97,6 +97,10 @@ function nextItem(dice: Dice, machine: Machine, id: string): LaneItem | undefine
   return makeItem(machine, id, turned(dice, body), parentsOf(dice, folding, view, body))
 }
 
+function endsOf({ graph }: Folding): readonly CidText[] {
+  return graph.ends(graph.order)
+}
+
 function open(dice: Dice): LaneBody {
   return { kind: 'lane-open', lane_id: lane, ownership_epoch: 1, status: `S${dice.below(2)}` }
 }
@@ -170,6 +174,8 @@ interface World {
   readonly view: HeldView
   readonly agent: string
   readonly offer: LaneItem<'proposal'> | undefined
+  /** The ends of what this machine has. */
+  readonly ends: readonly CidText[]
   find<K extends LaneKind>(kind: K): readonly LaneItem<K>[]
 }
 
@@ -192,6 +198,7 @@ function bodyOf(
     view,
     agent,
     offer,
+    ends: endsOf(folding),
     find,
   })
 }
@@ -243,14 +250,14 @@ const makers: Readonly<Record<(typeof kinds)[number], (world: World) => LaneBody
       : undefined,
 }
 
-function stepOf({ dice, view }: World) {
+function stepOf({ dice, view, ends }: World) {
   const head = dice.pick(view.heads).event
   return {
     lane_id: lane,
     writer_ownership_epoch: view.epoch,
     observed_through_event_id: head,
     expected_predecessor_id: head,
-    observed: { held: new Uint8Array(32), through: [head] },
+    observed: { held: new Uint8Array(32), through: dice.below(2) === 0 ? [head] : ends },
   }
 }
 
@@ -321,7 +328,14 @@ function madeOf(
     [...folding.items.values()]
       .map((item) => ofKind(item, wanted))
       .filter((item) => item !== undefined)
-  const body = makers[kind]({ dice, view, agent, offer: openOffer(folding, view), find })
+  const body = makers[kind]({
+    dice,
+    view,
+    agent,
+    offer: openOffer(folding, view),
+    ends: endsOf(folding),
+    find,
+  })
   return body?.kind === 'proposal' ? { ...body, target_owner_ref: agents[1] } : body
 }
 

@@ -1,6 +1,6 @@
 import type { CidText } from '../../../store/cid-text.ts'
 import { evaluateCommit, evaluateTransition } from '../../../src/contracts/hrc/evaluate.ts'
-import { nameOf, refsOf } from '../../../src/lanes/bodies.ts'
+import { nameOf, observedIn, refsOf } from '../../../src/lanes/bodies.ts'
 import type { LaneItem, LaneRoots } from '../../../src/lanes/item.ts'
 import { ofKind } from '../../../src/lanes/item.ts'
 import { projectAck, projectSignal, projectStep } from '../../../src/lanes/project.ts'
@@ -70,18 +70,22 @@ export class SecondFold {
     return item.body.kind.startsWith('lane-') ? this.#nodeAfter(cid) !== 'no' : this.#note(cid)
   }
 
-  #past({ entry }: LaneItem): Set<CidText> {
+  #past(item: LaneItem): Set<CidText> {
     const past = new Set<CidText>()
     const walk = (links: readonly CidText[]): void => {
       for (const link of links) {
         const item = this.#items.get(link)
         if (item === undefined || past.has(link)) continue
         past.add(link)
-        walk([...item.entry.parents, ...item.entry.prev, ...item.entry.refs])
+        walk(this.#links(item))
       }
     }
-    walk([...entry.parents, ...entry.prev, ...entry.refs])
+    walk(this.#links(item))
     return past
+  }
+
+  #links({ entry: { parents, prev, refs }, body }: LaneItem): readonly CidText[] {
+    return [...parents, ...prev, ...refs, ...(observedIn(body)?.through ?? [])]
   }
 
   #formed({ entry, body }: LaneItem): boolean {
@@ -162,13 +166,13 @@ export class SecondFold {
     }
     if (view.heads.length !== 1 || follows.length !== 1 || follows[0] !== tops.heads[0]) return 'no'
     const status = ofKind(item, 'lane-status')
-    if (status === undefined) return this.#commit(ofKind(item, 'lane-commit')!, view, after)
+    if (status === undefined) return this.#commit(ofKind(item, 'lane-commit')!, rests, after)
     const hasRead = item.entry.parents.every((cid) => item.reads.has(cid))
     const answer = evaluateTransition(this.#hrcState(view), projectStep(status, hasRead)).status
     return answer === 'STATUS_TRANSITION_ALLOWED' && item.isHeld ? after : 'no'
   }
 
-  #commit({ body }: LaneItem<'lane-commit'>, view: SecondView, after: After): After | 'no' {
+  #commit({ body }: LaneItem<'lane-commit'>, { view, past }: Rests, after: After): After | 'no' {
     const offer = ofKind(this.#items.get(body.proposal), 'proposal')
     const signal = ofKind(this.#items.get(body.signal), 'signal')
     const ack = ofKind(this.#items.get(body.ack), 'ack')
@@ -185,10 +189,27 @@ export class SecondFold {
       body.ownership_epoch === view.epoch &&
       [offer, signal, ack].every((one) => this.#note(one.entry.cid)) &&
       view.offers.join() === offer.entry.cid &&
+      !this.#isSilenced(signal, past, body.tick) &&
       body.tick >= after.tick
     if (!isRight) return 'no'
     const { target_owner_ref: owner, target_ownership_epoch: epoch } = offer.body
     return { ...after, owner, epoch, tick: body.tick }
+  }
+
+  /** Whether an UNAVAILABLE over the same surface came after a signal, as far as is known. */
+  #isSilenced(signal: LaneItem<'signal'>, past: ReadonlySet<CidText>, now: number): boolean {
+    const at = signal.body.observed_at_tick
+    return [...past].some((cid) => {
+      const other = ofKind(this.#items.get(cid), 'signal')
+      if (other === undefined || cid === signal.entry.cid || !this.#note(cid)) return false
+      const { surface_ref, status, observed_at_tick: tick } = other.body
+      const isOurs =
+        status === 'UNAVAILABLE' &&
+        other.entry.author === signal.entry.author &&
+        surface_ref === signal.body.surface_ref
+      const isBefore = other.entry.signer === signal.entry.signer && this.#past(signal).has(cid)
+      return isOurs && tick <= now && (tick > at || (tick === at && !isBefore))
+    })
   }
 
   #takeover(
@@ -269,27 +290,14 @@ export class SecondFold {
   }
 
   #isEquivocated(of: ReadonlySet<CidText>): boolean {
-    const line = this.#line(of)
-    const made = new Map<string, Set<string>>()
-    for (const cid of of) {
-      const commit = ofKind(this.#items.get(cid), 'lane-commit')
-      if (commit === undefined || !this.#isOnLine(commit, line)) continue
+    const made = new Map<number, Set<string>>()
+    for (const { item } of this.#line(of)) {
+      const commit = ofKind(item, 'lane-commit')
+      if (commit === undefined) continue
       const { ownership_epoch: epoch, proposal } = commit.body
-      const key = `${epoch} ${commit.entry.author}`
-      made.set(key, (made.get(key) ?? new Set()).add(proposal))
+      made.set(epoch, (made.get(epoch) ?? new Set()).add(proposal))
     }
     return [...made.values()].some((proposals) => proposals.size > 1)
-  }
-
-  /** Made by the owner of the epoch that it closes, behind a node of the same base. */
-  #isOnLine({ entry, body }: LaneItem<'lane-commit'>, line: readonly Counted[]): boolean {
-    const [parent] = entry.parents
-    if (parent === undefined || body.lane_id !== this.#lane || !this.#items.has(parent))
-      return false
-    const [before] = this.#nodes([parent])
-    if (before === undefined || before.after.base !== line[0]?.after.base) return false
-    const { ownership_epoch: epoch } = body
-    return line.some(({ after }) => after.epoch === epoch && after.owner === entry.author)
   }
 
   #view(of: ReadonlySet<CidText>): SecondView | undefined {
