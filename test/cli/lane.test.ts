@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Ran } from '../support/cli.ts'
+import { launcher } from '../support/cli.ts'
 import type { TestStore } from '../support/store.ts'
 import { agents, json, makeTestStore, ok, putHistory } from '../support/store.ts'
 import { makeTempFolder } from '../support/temp-folder.ts'
@@ -106,6 +109,17 @@ describe('a lane', () => {
     expect({ exit: verified.exit, ...json(verified) }).toMatchObject({ exit: 0, findings: [] })
     await ok(store.run('lane', 'show', 'docs'))
     await ok(store.run('lane', 'log', 'docs'))
+  })
+
+  it('counts nothing as read where nobody took what was printed', async () => {
+    const store = await makeTestStore(path.join(await makeTempFolder(), 's'))
+    await lane(store, a, 'open', 'docs')
+    const argv = [launcher, 'lane', 'read', 'docs', '--as', b]
+    const child = spawn(process.execPath, argv, { env: store.env, cwd: store.root })
+    child.stdout.destroy()
+    child.stderr.resume()
+    expect(await once(child, 'close')).not.toEqual([0, null])
+    expect((await lane(store, b, 'read', 'docs'))['entries']).toHaveLength(1)
   })
 
   it('lets its owner and the addressee of a deliverable offer resume, and nobody else', async () => {

@@ -200,6 +200,23 @@ describe('an offer', () => {
   })
 })
 
+describe('a fork', () => {
+  it('asks for the status that holds where its heads differ', async () => {
+    const [one, two] = machines
+    await begin()
+    await two.as[a]!.read(name, a)
+    await one.as[a]!.status(name, 'ONE')
+    await two.as[a]!.status(name, 'TWO')
+    await meet()
+    await one.as[a]!.read(name, a)
+    expect(await codeOf(one.as[a]!.join(name))).toEqual([
+      'HSTORE_USAGE',
+      expect.stringContaining('--status') as string,
+    ])
+    expect(await counts(one, await one.as[a]!.join(name, 'BOTH'))).toBe(true)
+  })
+})
+
 describe('signals of one tick', () => {
   async function accepted(): Promise<void> {
     await begin()
