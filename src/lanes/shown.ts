@@ -2,10 +2,13 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
 import type { Tick } from '../contracts/hrc/documents.ts'
 import type { Decision } from '../contracts/hrc/evaluate.ts'
+import type { Folding } from './fold.ts'
+import { ofKind } from './item.ts'
 import type { Lane } from './load.ts'
 import { laneNames, loadLane } from './load.ts'
 import type { LaneOffer, LaneState } from './state.ts'
 import { evaluateOffer, findEvidence, offersOf, stateOf, wholeView } from './state.ts'
+import type { HeldView } from './view.ts'
 
 /** An offer with HRC's answer on completing it at a tick. */
 export interface ShownOffer extends LaneOffer, Decision {
@@ -16,6 +19,8 @@ export interface ShownOffer extends LaneOffer, Decision {
 /** How a lane stands at a tick. */
 export interface ShownLane extends Omit<LaneState, 'offers'> {
   readonly offers: readonly ShownOffer[]
+  /** Commits by its owner that close the present epoch and do not count, sorted: a roster may have voided one. */
+  readonly voidCommits: readonly CidText[]
   /** What does not count, by CID, and why. */
   readonly faults: readonly { readonly cid: CidText; readonly code: string; readonly why: string }[]
 }
@@ -53,5 +58,15 @@ export function shownLane({ folding }: Lane, now: Tick): ShownLane | undefined {
         })
       : []
   const faults = [...folding.faults].map(([cid, fault]) => ({ cid, ...fault }))
-  return { ...state, offers, faults: faults.sort((a, b) => (a.cid < b.cid ? -1 : 1)) }
+  const voidCommits = view.standing === 'held' ? voidCommitsOf(folding, view) : []
+  return { ...state, offers, voidCommits, faults: faults.sort((a, b) => (a.cid < b.cid ? -1 : 1)) }
+}
+
+function voidCommitsOf({ faults, items }: Folding, { owner, epoch }: HeldView): CidText[] {
+  return [...faults.keys()]
+    .filter((cid) => {
+      const commit = ofKind(items.get(cid), 'lane-commit')
+      return commit?.entry.author === owner && commit.body.ownership_epoch === epoch
+    })
+    .sort()
 }

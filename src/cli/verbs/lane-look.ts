@@ -56,7 +56,8 @@ function logLine({ cid, kind, author, problem }: LaneEntryRead): string {
 }
 
 function laneText(shown: ShownLane): string {
-  const { lane, owner, epoch, status, heads, branches, offers, contested, faults } = shown
+  const { lane, owner, epoch, status, heads, branches, offers, contested, voidCommits, faults } =
+    shown
   const lines = [
     `lane:   ${lane}`,
     `owner:  ${owner ?? 'nobody'}`,
@@ -73,6 +74,10 @@ function laneText(shown: ShownLane): string {
       : [`forked: ${heads.length} heads; the owner joins them with hstore lane join`]),
     ...branches.map((head) => `branch: ${head.event} ${head.status} (left behind, can be joined)`),
     ...offers.map(offerText),
+    ...voidCommits.map(
+      (cid) =>
+        `open again: ${cid} closed epoch ${epoch}, and does not count; a commit of another offer would be an equivocation, so the roots take the lane over`,
+    ),
     ...faults.map(({ cid, code, why }) => `does not count: ${cid} ${code}: it ${why}`),
   ]
   return `${lines.map(plain).join('\n')}\n`
