@@ -286,13 +286,13 @@ describe('an answer of ok', () => {
       takeover: () => machine.as[merger]!.takeover(name, dice.pick([a, b]), 'because'),
     }
     const often = ['propose', 'propose', 'signal', 'ack', 'ack', 'commit', 'commit', 'join']
-    const isRare = dice.below(3) === 0
+    const isRare = dice.below(2) === 0
     const verb = dice.pick(
       isRare
         ? ['withdraw', 'decline', 'status', ...(dice.below(6) > 0 ? [] : ['takeover'])]
         : often,
     )
-    if (dice.below(3) > 0) await lanes.read(name, agent)
+    if (dice.below(3) === 0) await lanes.read(name, agent)
     const [code, told] = await codeOf(verbs[verb]!())
     if (code !== 'none') return
     const report = JSON.parse(told) as LaneReport
