@@ -49,7 +49,12 @@ export const hstoreRules: readonly Rule[] = [
   row('HS3006', 'error', 'graph', 'The links and shallow names differ from the envelope’s parents'),
   row('HS3007', 'error', 'graph', 'Documents are ancestors of each other'),
   row('HS3008', 'warning', 'graph', 'A parent is named and not in the store: history is shallow'),
-  row('HS3009', 'error', 'graph', 'One author gave one revision two documents'),
+  row(
+    'HS3009',
+    'error',
+    'graph',
+    'One author gave one revision, or one epoch of a lane, two documents',
+  ),
   row('HS3010', 'warning', 'graph', 'Two authors gave one revision to different documents'),
   row(
     'HS3011',
