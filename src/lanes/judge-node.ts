@@ -1,5 +1,5 @@
 import type { CidText } from '../../store/cid-text.ts'
-import type { Decision } from '../contracts/hrc/evaluate.ts'
+import type { Decision, Detail } from '../contracts/hrc/evaluate.ts'
 import { evaluateCommit, evaluateTransition } from '../contracts/hrc/evaluate.ts'
 import { nameOf, refsOf } from './bodies.ts'
 import type { Folding } from './fold.ts'
@@ -14,6 +14,8 @@ import type { ContestedPast, HeldPast, Placed } from './view.ts'
 export interface LaneFault {
   readonly code: string
   readonly why: string
+  /** What HRC's answer says besides; empty where the rule is ours. */
+  readonly detail: Detail
 }
 
 /** The answer on a node. */
@@ -48,14 +50,14 @@ export function findFormFault({ lane }: Folding, { entry, body }: LaneItem): Lan
 
 /** Returns a fault. */
 export function fault(code: string, why: string): LaneFault {
-  return { code, why }
+  return { code, why, detail: {} }
 }
 
 /** Returns HRC's answer as a fault. */
 export function blocked({ status, detail }: Decision, { owner, epoch }: HeldPast): LaneFault {
   const facts = Object.entries(detail).map(([key, value]) => `${key} ${String(value)}`)
   const words = facts.length > 0 ? facts.join(', ') : `${owner} holds the pen at epoch ${epoch}`
-  return fault(status, `is answered by HRC: ${words}`)
+  return { code: status, why: `is answered by HRC: ${words}`, detail }
 }
 
 function refuse(code: string, why: string): { readonly fault: LaneFault } {

@@ -135,7 +135,11 @@ function begin(
   const fault = findFault(lane, made.entry, planned.make)
   // a takeover waits for the other roots
   if (fault !== undefined && fault.code !== 'HS4408') {
-    const refused = { status: blockedBy(fault), detail: {}, why: `the entry ${fault.why}` }
+    const refused = {
+      status: blockedBy(fault),
+      detail: fault.detail,
+      why: `the entry ${fault.why}`,
+    }
     const report = { lane: name, stream, ...refused, cid: null, new: false }
     return { report, written: Promise.resolve() }
   }

@@ -324,8 +324,7 @@ class Play {
     const { folding } = await this.#bench.lane(this.#name)
     const fault = folding.faults.get(cid)
     if (fault === undefined) return undefined
-    const detail = fault.why.startsWith('{') ? (JSON.parse(fault.why) as object) : {}
-    return { status: fault.code, detail: this.#words(detail) }
+    return { status: fault.code, detail: this.#words(fault.detail) }
   }
 
   /** Returns a document in the scenario's words. */
