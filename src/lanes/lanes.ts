@@ -4,6 +4,7 @@ import type { Tick } from '../contracts/hrc/documents.ts'
 import type { HrcFile } from '../contracts/hrc/read-file.ts'
 import { HandoffError } from '../errors.ts'
 import { assertArgument, ArgumentError } from '../kernel/errors.ts'
+import { SerialQueue } from '../kernel/serial-queue.ts'
 import type { MayActInput, MayActReport, QuiescenceReport } from '../may-act/may-act.ts'
 import { mayAct, quiescence } from '../may-act/may-act.ts'
 import type { Putter } from '../put/put-queue.ts'
@@ -59,7 +60,7 @@ export interface SignalLaneInput {
 export class Lanes {
   readonly #find: () => Promise<Putter>
   readonly #open: () => Promise<Context>
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = new SerialQueue()
 
   /**
    * @param find - Unlocks the key and opens the store, in this order.
@@ -205,7 +206,7 @@ export class Lanes {
 
   /** Resolves when nothing is under way. */
   async settled(): Promise<void> {
-    await this.#last
+    await this.#queue.settled()
   }
 
   #act(lane: string, plan: (situation: Situation) => LanePlan): Promise<LaneReport> {
@@ -229,9 +230,7 @@ export class Lanes {
 
   async #inTurn<T>(work: () => Promise<T>, lane: string): Promise<T> {
     assertArgument('lane', lane, 'string')
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => undefined)
-    return done
+    return this.#queue.run(work)
   }
 }
 

@@ -2,6 +2,7 @@ import type { CanonicalValue } from '../../store/canonical-value.ts'
 import { encodeValue } from '../../store/canonical-value.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
+import { SerialQueue } from '../kernel/serial-queue.ts'
 import { resolveEntry } from '../graph/ref.ts'
 import type { Signer } from '../keyring.ts'
 import { openSourceBundle } from '../source-bundle.ts'
@@ -32,8 +33,7 @@ export interface Putter {
 export class PutQueue {
   readonly #find: () => Promise<Putter>
   #putter: Putter | undefined
-  #turn: Promise<unknown> = Promise.resolve()
-  #waiting = 0
+  readonly #queue = new SerialQueue()
 
   /** @param find - Unlocks the key and opens the store, in this order. */
   constructor(find: () => Promise<Putter>) {
@@ -52,37 +52,23 @@ export class PutQueue {
 
   /** Does something while no put is under way and none begins. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
-    return this.#inTurn(work)
+    return this.#queue.run(work)
   }
 
   /** Resolves when no put is under way. */
   async settled(): Promise<void> {
-    await this.#turn
+    await this.#queue.settled()
   }
 
   #putNow(given: Uint8Array | CanonicalValue, options: PutInput): BegunPut | undefined {
     const isPlain = options.bundle === undefined && options.parents === undefined
-    if (this.#waiting > 0 || this.#putter === undefined || !isPlain) return undefined
+    if (this.#queue.size > 0 || this.#putter === undefined || !isPlain) return undefined
     if (given instanceof Uint8Array) return undefined
     return beginPutNow(this.#putter.context, given, optionsOf(this.#putter, options, []))
   }
 
   #putInTurn(given: Uint8Array | CanonicalValue, options: PutInput): Promise<BegunPut> {
-    return this.#inTurn(() => this.#begin(given, options))
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#waiting += 1
-    const turn = this.#turn.then(work)
-    this.#turn = turn.then(
-      () => undefined,
-      () => undefined,
-    )
-    try {
-      return await turn
-    } finally {
-      this.#waiting -= 1
-    }
+    return this.#queue.run(() => this.#begin(given, options))
   }
 
   async #begin(given: Uint8Array | CanonicalValue, options: PutInput): Promise<BegunPut> {

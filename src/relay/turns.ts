@@ -4,6 +4,7 @@ import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
 import type { RelayFile, TurnReport, TurnRules } from '../contracts/turns/validate.ts'
 import { validateTurns } from '../contracts/turns/validate.ts'
 import { assertArgument, assertBytes } from '../kernel/errors.ts'
+import { SerialQueue } from '../kernel/serial-queue.ts'
 import type { Putter } from '../put/put-queue.ts'
 import type { AppendReport } from './append.ts'
 import { appendToRelay } from './append.ts'
@@ -28,7 +29,7 @@ export interface AppendInto {
 export class Turns {
   readonly #find: () => Promise<Putter>
   readonly #open: () => Promise<Context>
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = new SerialQueue()
 
   /**
    * @param find - Unlocks the key and opens the store, in this order.
@@ -53,7 +54,7 @@ export class Turns {
     if (typeof files !== 'function') assertArgument('files', files, 'object')
     if (parents !== undefined) assertArgument('parents', parents, 'object')
     const given = readerOf(files)
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const { context, ...author } = await this.#find()
       return importRelay(context, relay, await given(), author, parents)
     })
@@ -78,7 +79,7 @@ export class Turns {
       assertArgument('into.files', into.files, 'object')
     }
     const given = into && { path: into.path, read: readerOf(into.files) }
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const { context, ...author } = await this.#find()
       const held = given && { path: given.path, files: await given.read() }
       return appendToRelay(context, relay, draft, author, held, parents)
@@ -132,13 +133,7 @@ export class Turns {
 
   /** Resolves when nothing is under way. */
   async settled(): Promise<void> {
-    await this.#last
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => undefined)
-    return done
+    await this.#queue.settled()
   }
 }
 

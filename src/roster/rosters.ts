@@ -7,6 +7,7 @@ import { groundIn, reloadTrust } from '../context.ts'
 import { HandoffError } from '../errors.ts'
 import { resolveEntry } from '../graph/ref.ts'
 import { ArgumentError, assertArgument } from '../kernel/errors.ts'
+import { SerialQueue } from '../kernel/serial-queue.ts'
 import { quoted } from '../kernel/shown.ts'
 import type { Putter } from '../put/put-queue.ts'
 import type { RosterReport } from '../reports.ts'
@@ -77,7 +78,7 @@ export interface CandidatePlan {
 export class Rosters {
   readonly #find: () => Promise<Putter>
   readonly #open: () => Promise<Context>
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = new SerialQueue()
 
   /**
    * @param find - Unlocks the key and opens the store, in this order.
@@ -206,13 +207,11 @@ export class Rosters {
 
   /** Resolves when no change is under way. */
   async settled(): Promise<void> {
-    await this.#last
+    await this.#queue.settled()
   }
 
   async #inTurn<T>(work: (putter: Putter & { readonly signer: Signer }) => Promise<T>): Promise<T> {
-    const result = this.#last.then(async () => work(await this.#find()))
-    this.#last = result.catch(() => undefined)
-    return result
+    return this.#queue.run(async () => work(await this.#find()))
   }
 }
 
