@@ -27,7 +27,7 @@ export function attribute(
   const judged: RevisionJudgement[] = []
   for (const node of nodes) {
     const registers = pass.take(node)
-    if (isJudged(node)) judged.push(judgeRevision(node, registers, pass.past))
+    if (isJudged(node)) judged.push(judgeRevision(node, registers, pass.past, agentOf))
     pass.leave(node, registers)
   }
   return judged

@@ -4,6 +4,8 @@ import type { RecordFacts } from './records.ts'
 import { recordKey, recordLists } from './records.ts'
 import type { RecordVerdict, Register, Setting } from './register.ts'
 import { noRegister } from './register.ts'
+import type { AgentOf } from './rights.ts'
+import { firmOf, isCreator } from './rights.ts'
 import type { Part } from './step.ts'
 import { isOver, lookUp } from './step.ts'
 
@@ -35,8 +37,9 @@ export interface RecordJudgement {
 }
 
 /**
- * How a record that was left out is missed: an open conflict or an unfinished action without its creator or owner most,
- * a resolved conflict not at all, since CSAG-H-044 and CSAG-H-048 let no later revision keep it.
+ * How a record that was left out is missed: an open conflict or an unfinished action without its creator or owner most;
+ * one that its own creator took back not at all, nor a resolved conflict, since CSAG-H-044 and CSAG-H-048 let no later
+ * revision keep it.
  */
 export type Absence = 'due' | 'missed' | 'noted'
 
@@ -61,11 +64,13 @@ export interface Past {
  *
  * @param registers - What is known once it has had its say.
  * @param past - What was said of each record so far, by its key.
+ * @param agentOf - Gives the agent that a name stands for.
  */
 export function judgeRevision(
   node: HistoryNode,
   registers: Registers,
   past: ReadonlyMap<string, Past>,
+  agentOf: AgentOf,
 ): RevisionJudgement {
   const own = ownRecords(node)
   const found = node.records.flatMap((list, i) =>
@@ -79,7 +84,7 @@ export function judgeRevision(
       return { ...judgeRecord(node, facts, register, isTwice), pointer, changes }
     }),
   )
-  return { node, records: [...found, ...absentRecords(registers, own, past)] }
+  return { node, records: [...found, ...absentRecords(registers, own, past, agentOf)] }
 }
 
 function judgeRecord(
@@ -99,23 +104,38 @@ function absentRecords(
   registers: Registers,
   own: ReadonlyMap<string, unknown>,
   past: ReadonlyMap<string, Past>,
+  agentOf: AgentOf,
 ): RecordJudgement[] {
   const found: RecordJudgement[] = []
-  for (const [key, { seen, state, first }] of registers) {
+  for (const [key, register] of registers) {
+    const { seen, state, first } = register
     const [out] = seen
     if (own.has(key) || out === undefined || seen.some((one) => one.facts !== undefined)) continue
     const { changes = [], state: all = [] } = past.get(key) ?? {}
     const stated = [...all, ...state].findLast((one) => one.facts !== undefined)
     if (stated?.facts === undefined || first === undefined || state.length === 0) continue
     const judged = { facts: stated.facts, pointer: undefined, verdict: 'dropped', first } as const
-    found.push({ ...judged, since: out.since, absence: absenceOf(state), changes })
+    const absence = absenceOf(agentOf, register)
+    found.push({ ...judged, since: out.since, absence, changes })
   }
   const keyOf = ({ facts }: RecordJudgement): string => recordKey(facts)
   return found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-function absenceOf(state: readonly Setting[]): Absence {
-  if (isOver(state)) return 'due'
+/** Whether those alone have left a record out whose word it was. */
+function isTakenBack(agentOf: AgentOf, { origin, state }: Register): boolean {
+  const creators = firmOf(origin)
+  return state.every(
+    ({ facts, ground, node: { author } }) =>
+      facts === undefined &&
+      ground === 'word' &&
+      creators.some((setting) => isCreator(agentOf, setting, author)),
+  )
+}
+
+function absenceOf(agentOf: AgentOf, register: Register): Absence {
+  const { state } = register
+  if (isOver(state) || isTakenBack(agentOf, register)) return 'due'
   return state.every((one) => one.facts !== undefined) && state.some(isOpen) ? 'missed' : 'noted'
 }
 

@@ -118,6 +118,7 @@ async function built(dir, title, all, { stream, ref, next }) {
   await init({ ...places, cwd: dir, agent: author, machine: 'bench', waitMs: 0, ...unattended })
   const store = await openStore({ ...places, waitMs: 0 })
   const started = performance.now()
+  const cpuBefore = process.cpuUsage()
   try {
     const cids = new Map()
     let waiting = []
@@ -136,6 +137,8 @@ async function built(dir, title, all, { stream, ref, next }) {
     await store.close()
   }
   const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const cpu = (user + system) / 1_000_000
   const name = stream ?? envelope(0).id
-  return { title, seconds, stream: `csag:${name}`, ref: ref ?? `csag:${name}`, next }
+  return { title, seconds, cpu, stream: `csag:${name}`, ref: ref ?? `csag:${name}`, next }
 }

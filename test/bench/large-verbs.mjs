@@ -1,6 +1,7 @@
 // Every verb that reads a history, each as a process of its own.
-import { writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { author } from './envelope.mjs'
 import { rowOf } from './large-run.mjs'
 
 /** Returns rows for a store in `dir`, whose `ref` names what is read and whose `next(i)` goes on from it. */
@@ -18,9 +19,19 @@ export async function measureStore(dir, { ref, next }) {
   await measure('verify --all', ['verify', '--all'])
   await measure('resume, first', ['resume', ref])
   await measure('resume, again', ['resume', ref])
+  const other = path.join(dir, 'other')
+  mkdirSync(other)
+  cpSync(path.join(dir, 'keys'), path.join(other, 'keys'), { recursive: true })
+  const from = path.join(dir, 'store')
+  const { genesis } = JSON.parse(readFileSync(path.join(from, 'config.json'), 'utf8'))
+  const clone = ['clone', from, '--genesis', genesis, '--as', author]
+  rows.push(await rowOf('clone', other, clone))
   for (let i = 0; i < 10; i++) await put(`put ${i + 1}`, i)
   rows.splice(-9)
   const last = next(9).document.revision
+  rows.push(await rowOf('sync, 10 new', other, ['sync', from]))
+  rmSync(other, { recursive: true, force: true })
+  await measure('roster alias', ['roster', 'alias', author, 'csag:agent/also'])
   await measure('resume, 10 later', ['resume', last])
   await measure('verify', ['verify', last])
   await measure('resume --full', ['resume', last, '--full'])

@@ -1,11 +1,11 @@
 // How times and memory grow: node test/bench/large.mjs [--sizes 1000,10000,100000] [--shapes history,fan,…]
-// [--file MIB] [--folder DIR]
+// [--file MIB] [--folder DIR] [--plot FILE.svg]
 //
 // Builds a store of each size, then runs every verb on it as a process of its own and notes time and memory. `history` is
 // a chain of envelopes of 6 to 7 KB with a fork and a merge in every 50; `fan` is as many heads beside each other; `wide`
 // has merges of 256; `streams` are chains of 100; `restated` is one document that was stated as often. `--file` measures
-// an artifact of so many MiB instead.
-import { mkdtempSync, rmSync } from 'node:fs'
+// an artifact of so many MiB instead. `--plot` draws the CPU times of one shape.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -14,15 +14,31 @@ import { short, table } from './figures.mjs'
 import { measureFile } from './large-file.mjs'
 import { measureStore } from './large-verbs.mjs'
 import { shapes } from './large-shapes.mjs'
+import { plot } from './plot.mjs'
 
 const { values } = parseArgs({
   options: {
     sizes: { type: 'string', default: '1000,10000,100000' },
     shapes: { type: 'string', default: 'history' },
     file: { type: 'string' },
+    plot: { type: 'string' },
     folder: { type: 'string', default: tmpdir() },
   },
 })
+
+/** The rows that a plot shows: the others run along one of them. */
+const plotted = new Set([
+  'put all',
+  'put 1',
+  'log -n 10',
+  'log',
+  'verify --all --full',
+  'resume, first',
+  'resume, 10 later',
+  'roster alias',
+  'clone',
+  'sync, 10 new',
+])
 
 console.log(`# ${JSON.stringify(versionsOf())}, node ${process.version}, build ${dist}`)
 console.log(
@@ -46,6 +62,14 @@ async function measureShape(name) {
     rmSync(dir, { recursive: true, force: true })
   }
   show([name, ...sizes.map((size) => size.toLocaleString('en'))], columns)
+  if (values.plot !== undefined) writeFileSync(values.plot, drawn(sizes, columns))
+}
+
+function drawn(sizes, columns) {
+  const lines = columns[0].flatMap(({ title }, i) =>
+    plotted.has(title) ? [{ title, values: columns.map((runs) => runs[i].cpu) }] : [],
+  )
+  return plot(sizes, lines, 'seconds of CPU, the whole process')
 }
 
 /** @param columns - Of each size, the runs in the same order. */

@@ -146,11 +146,24 @@ export function oracle(revisions: readonly TestRevision[]): readonly ReadonlyMap
     const may = mayState(author, key, i)
     if (isNew && (may || isCut[i]!)) {
       const ground = may ? 'word' : 'missing'
-      found.push(['state', key, { at: i, record: undefined, value: '', ground }])
-      verdicts.set(key, 'noted')
+      const said = { at: i, record: undefined, value: '', ground } as const
+      found.push(['state', key, said])
+      verdicts.set(key, absenceAt([said], key, i))
       return
     }
-    verdicts.set(key, absence(state))
+    verdicts.set(key, absenceAt(state, key, i))
+  }
+
+  function absenceAt(state: readonly Said[], key: string, i: number): string {
+    return isTakenBack(state, key, i) ? 'due' : absence(state)
+  }
+
+  function isTakenBack(state: readonly Said[], key: string, i: number): boolean {
+    const creators = firm(latest('origin', key, i)).map((one) => agentOf(createdBy(one)))
+    return state.every(
+      ({ at, ground, record }) =>
+        record === undefined && ground === 'word' && creators.includes(revisions[at]!.author),
+    )
   }
 
   function wasStated(i: number, key: string): boolean {
