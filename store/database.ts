@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { AcknowledgedList, findLastAcknowledged, readEntryList } from './entry-list.ts'
 import type { BlockReader } from './block-store.ts'
 import type { CidText } from './cid-text.ts'
+import { noteClosed } from './closed-state.ts'
 import type { Change } from './commit.ts'
 import { StoreError } from './errors.ts'
 import { makeFolders } from './folders.ts'
@@ -140,7 +141,7 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
       if (level === undefined) release()
     }
     if (level === undefined) return undefined
-    const close = closerOf(level, directory, release)
+    const close = closerOf(level, place, release)
     return new LevelDatabase(level, directory, close, new AcknowledgedList(directory))
   } catch (error) {
     // without its folder: a rebuild is just putting a new database in its place
@@ -250,11 +251,12 @@ function lossOf(directory: string, what: string, details: object): StoreError {
   return new StoreError('HSTORE_STORE_DAMAGED', message, { details: { ...details } })
 }
 
-function closerOf(level: TextLevel, directory: string, release: () => void): () => Promise<void> {
+function closerOf(level: TextLevel, place: Place, release: () => void): () => Promise<void> {
   return async () => {
     // Before the lock is given up: afterwards the file may be the next holder's.
-    removeHolder(directory)
+    removeHolder(place.directory)
     await level.close()
+    noteClosed(place)
     release()
   }
 }

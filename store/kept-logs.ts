@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { basename, join } from 'node:path'
+import { isAsClosed } from './closed-state.ts'
 import { StoreError } from './errors.ts'
 import { isAlive } from './holder.ts'
 import { isAbsent } from './level-errors.ts'
@@ -22,7 +23,8 @@ import type { Place } from './place.ts'
  * LevelDB reads its log when it opens, leaves out what it can't read, some of it without a word, and deletes the log.
  * So its logs are kept until the opening has turned out well; where it has not, they stay in `salvage` for a rebuild, and
  * the store is not used until then. Tables that the list of tables (the MANIFEST) does not name are kept too: they are
- * left by a process that was killed while it wrote them, or the list was cut, and LevelDB deletes or overwrites them.
+ * left by a process that was killed while it wrote them, or the list was cut, and LevelDB deletes or overwrites them. Not
+ * so where the list is what it was at the last close.
  */
 
 const maxLogBytes = 256 * 1024 * 1024
@@ -73,8 +75,8 @@ export class KeptLogs {
     try {
       const names = readdirSync(place.databasePath)
       for (const name of logsIn(place, names)) this.#keep(name, linkSync)
-      for (const name of findUnnamedTables(place.databasePath, names))
-        this.#keep(name, copyFileSync)
+      const unnamed = isAsClosed(place) ? [] : findUnnamedTables(place.databasePath, names)
+      for (const name of unnamed) this.#keep(name, copyFileSync)
     } catch (error) {
       this.drop()
       throw error

@@ -26,13 +26,22 @@ export function findUnnamedTables(
 ): readonly string[] {
   const tables = names.filter((name) => /\.(?:ldb|sst)$/.test(name))
   if (tables.length === 0) return []
+  const manifest = findManifest(databasePath)
+  if (manifest === undefined) return []
+  const named = tablesNamedIn(manifest.bytes)
+  return tables.filter((name) => !named.has(Number.parseInt(name, 10)))
+}
+
+/** Returns the MANIFEST that a database goes by; undefined where there is none to read. */
+export function findManifest(
+  databasePath: string,
+): { readonly name: string; readonly bytes: Uint8Array } | undefined {
   try {
-    const manifest = readFileSync(join(databasePath, 'CURRENT'), 'latin1').trim()
-    if (!/^MANIFEST-\d+$/.test(manifest)) return []
-    const named = tablesNamedIn(readFileSync(join(databasePath, manifest)))
-    return tables.filter((name) => !named.has(Number.parseInt(name, 10)))
+    const name = readFileSync(join(databasePath, 'CURRENT'), 'latin1').trim()
+    if (!/^MANIFEST-\d+$/.test(name)) return undefined
+    return { name, bytes: readFileSync(join(databasePath, name)) }
   } catch {
-    return []
+    return undefined
   }
 }
 

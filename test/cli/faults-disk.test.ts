@@ -68,7 +68,7 @@ async function expectWhole(store: TestStore, freeBytes: number): Promise<void> {
   }
 }
 
-const known = /^(?:acknowledged|artifacts|config\.json|db|lock|tmp)$/
+const known = /^(?:acknowledged|artifacts|closed|config\.json|db|lock|tmp)$/
 
 /** Runs a command with ever more room until it gets through, and once more with room each time that it does not. */
 async function sweep(

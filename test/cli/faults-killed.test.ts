@@ -110,7 +110,8 @@ describe('a command that is killed', () => {
         expect(json(await ok(store.run('verify', '--all', '--json')))).toMatchObject({ ok: true })
         await ok(store.run('gc'))
         const left = (await readdir(store.store)).filter(
-          (name) => !/^(?:acknowledged|artifacts|config\.json|damaged-\d+|db|lock|tmp)$/.test(name),
+          (name) =>
+            !/^(?:acknowledged|artifacts|closed|config\.json|damaged-\d+|db|lock|tmp)$/.test(name),
         )
         expect({ round, left }).toEqual({ round, left: [] })
         for (const name of await readdir(store.store)) {

@@ -128,7 +128,7 @@ describe('a log that was damaged', () => {
     await mkdir(join(directory, 'kept-999999999-0'))
     await writeFile(join(directory, 'kept-999999999-0', '000003.log'), 'x')
     await (await openDatabase(directory, oneTry)).close()
-    expect(await readdir(directory)).toEqual(['artifacts', 'db', 'lock', 'tmp'])
+    expect(await readdir(directory)).toEqual(['artifacts', 'closed', 'db', 'lock', 'tmp'])
   })
 
   it('that lacks the entry that was acknowledged last is refused each time', async () => {

@@ -152,6 +152,7 @@ describe('what was left by a process that was killed', () => {
     expect(await heldIn(directory)).toBe(24)
     expect((await readdir(directory)).sort()).toEqual([
       'artifacts',
+      'closed',
       'damaged-1',
       'db',
       'lock',
