@@ -1,5 +1,5 @@
 import { Readable, pipeline } from 'node:stream'
-import { createDeflateRaw, createInflateRaw } from 'node:zlib'
+import { createDeflateRaw } from 'node:zlib'
 import type { JsonMap } from './canonical.ts'
 import { decodeForm, encodeForm } from './canonical.ts'
 import type { Block } from './block.ts'
@@ -8,6 +8,8 @@ import { openCar } from './car-read.ts'
 import type { CarTextBlock } from './car-read.ts'
 import { frameCar } from './car-write.ts'
 import { StoreError } from './errors.ts'
+import type { WireLimits } from './unpack.ts'
+import { unpack } from './unpack.ts'
 
 /** What two stores say to each other: a map, and blocks. */
 export interface Message {
@@ -20,12 +22,6 @@ export interface IncomingMessage {
   readonly control: JsonMap
   /** Each hashed; to be read once and to the end. */
   readonly blocks: AsyncIterable<CarTextBlock>
-}
-
-/** Bounds for a message, in bytes: as it comes, and without its compression. */
-export interface WireLimits {
-  readonly packedBytes: number
-  readonly sizeBytes: number
 }
 
 /** What a message may have: most of it are blocks, of which a sender puts about 4 MiB into one. */
@@ -69,42 +65,6 @@ function isControl({ cid }: CarTextBlock): boolean {
   return cid.startsWith('bag')
 }
 
-async function* unpack(
-  packed: AsyncIterable<Uint8Array>,
-  { packedBytes, sizeBytes }: WireLimits,
-): AsyncGenerator<Uint8Array> {
-  const inflate = createInflateRaw()
-  const source = Readable.from(counted(packed, packedBytes), { objectMode: false })
-  const unpacked = pipeline(source, inflate, () => undefined)
-  let size = 0
-  try {
-    for await (const chunk of unpacked) {
-      const bytes = chunk as Uint8Array
-      size += bytes.length
-      if (size > sizeBytes) throw refused(`it unpacks to more than ${sizeBytes} bytes`)
-      yield bytes
-    }
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    throw code.startsWith('Z_') ? refused('it is no deflate stream, or cut', error) : error
-  } finally {
-    inflate.destroy()
-    source.destroy()
-  }
-}
-
-async function* counted(
-  chunks: AsyncIterable<Uint8Array>,
-  most: number,
-): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const chunk of chunks) {
-    size += chunk.length
-    if (size > most) throw refused(`it has more than ${most} bytes`)
-    yield chunk
-  }
-}
-
-function refused(what: string, cause?: unknown): StoreError {
-  return new StoreError('HSTORE_CAR_INVALID', `message refused: ${what}`, { cause })
+function refused(what: string): StoreError {
+  return new StoreError('HSTORE_CAR_INVALID', `message refused: ${what}`)
 }

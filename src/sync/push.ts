@@ -52,6 +52,10 @@ class Pusher {
   readonly #transport: Transport
   readonly #progress: Progress
   readonly #sent = new Set<CidText>()
+  /** Entries of the stream that is pushed: others may wait at the remote until theirs is. */
+  #meant: ReadonlySet<CidText> = new Set()
+  /** Those of them that wait, by the last answer, for what this side has no more of. */
+  #incomplete: ReadonlyMap<CidText, Unstored> = new Map()
 
   constructor(withOwn: WithOwn, transport: Transport, progress: Progress) {
     this.#withOwn = withOwn
@@ -69,6 +73,7 @@ class Pusher {
   }
 
   async pushStream(stream: string, cids: readonly CidText[]): Promise<void> {
+    this.#meant = new Set(cids)
     let rest: readonly CidText[] = await this.#inOrder(stream, cids)
     while (rest.length > 0) {
       const { blocks, taken } = await this.#gather(stream, rest)
@@ -77,6 +82,7 @@ class Pusher {
       while (lacking.length > 0) lacking = await this.#sendLacking(stream, lacking)
       rest = rest.slice(taken)
     }
+    for (const [cid, fate] of this.#incomplete) this.untaken.set(cid, fate)
   }
 
   async #inOrder(stream: string, cids: readonly CidText[]): Promise<readonly CidText[]> {
@@ -114,6 +120,7 @@ class Pusher {
     for await (const { cid } of none) fields.fail(cid)
     this.added += fields.count('added')
     const lacking: Lacking[] = []
+    const incomplete = new Map<CidText, Unstored>()
     const rows = fields.rows('unstored', 200_000, (row) => ({
       cid: row.link(0),
       fate: row.text(1),
@@ -121,12 +128,16 @@ class Pusher {
       needs: row.links(3, maxWanted),
     }))
     for (const { cid, fate, why, needs } of rows) {
-      const missing = needs.filter((need) => !this.#sent.has(need))
-      if (fate === 'incomplete' && missing.length > 0) lacking.push({ entry: cid, needs: missing })
-      else if (fate === 'incomplete' || fate === 'newer' || fate === 'parked' || fate === 'refused')
+      if (fate === 'incomplete') {
+        if (!this.#meant.has(cid)) continue
+        const missing = needs.filter((need) => !this.#sent.has(need))
+        if (missing.length > 0) lacking.push({ entry: cid, needs: missing })
+        else incomplete.set(cid, { cid, fate, why })
+      } else if (fate === 'newer' || fate === 'parked' || fate === 'refused')
         this.untaken.set(cid, { cid, fate, why })
       else fields.fail('unstored')
     }
+    this.#incomplete = incomplete
     return lacking
   }
 

@@ -1,175 +1,146 @@
-import { cp } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { DirectoryTransport } from '../../../src/sync/directory-transport.ts'
-import type { Transport } from '../../../src/sync/protocol.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { HstoreError } from '../../../src/kernel/errors.ts'
 import { Quarantine } from '../../../src/sync/quarantine.ts'
+import type { RemoteMarks } from '../../../src/sync/remote-marks.ts'
 import { noMarks } from '../../../src/sync/remote-marks.ts'
 import { syncSession } from '../../../src/sync/session.ts'
-import { withOwnOf } from '../../../src/sync/sync-with.ts'
-import type { IncomingMessage, Message } from '../../../store/wire.ts'
-import { decodeMessage, encodeMessage } from '../../../store/wire.ts'
-import { HandoffError } from '../../../src/errors.ts'
-import { HstoreError } from '../../../src/kernel/errors.ts'
-import { randomOf, writeEnvelope } from '../../support/envelope.ts'
+import { openOther, openOwn } from '../../../src/sync/peer.ts'
+import type { Ways } from '../../support/cut-transport.ts'
+import { CutTransport, Way } from '../../support/cut-transport.ts'
+import { bytesOf, randomOf, writeEnvelope } from '../../support/envelope.ts'
 import type { TestStore } from '../../support/store.ts'
-import { agents, json, makeSharedFolder, makeTestStore, ok, storeAt } from '../../support/store.ts'
+import { agents, makeSharedFolder, makeTestStore, ok, storeAt } from '../../support/store.ts'
 
 const isSoak = Boolean(process.env['HSTORE_SOAK'])
 const schedules = isSoak ? 500 : 3
+const steps = 8
+const whole = Number.MAX_SAFE_INTEGER
+/** After these, each has what any of the three had. */
+const lastSyncs = [
+  [0, 1],
+  [1, 2],
+  [0, 1],
+  [0, 2],
+] as const
 const shared = await makeSharedFolder()
+let base: TestStore
 
-/** A wire to another store that is cut after some bytes, in either direction. */
-class CutTransport implements Transport {
-  readonly name: string
-  readonly #below: DirectoryTransport
-  readonly #cids: string[]
-  #left: number
+beforeAll(async () => {
+  base = await makeTestStore(path.join(shared, 'base'))
+})
 
-  constructor(folder: string, leftBytes: number, cids: string[]) {
-    this.name = folder
-    this.#below = new DirectoryTransport(folder, 20_000)
-    this.#left = leftBytes
-    this.#cids = cids
+/** Three stores, and all that went between each two of them. */
+class Triangle {
+  readonly stores: readonly TestStore[]
+  readonly made: string[] = []
+  readonly ways = new Map<string, Ways>()
+  /** The last revision that each store has made in each workspace. */
+  readonly #last = new Map<string, string>()
+  readonly #marks = new Map<string, RemoteMarks>()
+  readonly #random: () => number
+
+  constructor(stores: readonly TestStore[], random: () => number) {
+    this.stores = stores
+    this.#random = random
   }
 
-  async ask(request: Message): Promise<IncomingMessage> {
-    const sent = await decodeMessage(this.#cut(encodeMessage(request)))
-    const blocks: Message['blocks'][number][] = []
-    for await (const block of sent.blocks) blocks.push(block)
-    const answered = await this.#below.ask({ control: sent.control, blocks })
-    const back: Message['blocks'][number][] = []
-    for await (const block of answered.blocks) back.push(block)
-    const answer = { control: answered.control, blocks: back }
-    const incoming = await this.#read(answer)
-    return { control: incoming.control, blocks: this.#noted(incoming.blocks) }
+  below(most: number): number {
+    return Math.floor(this.#random() * most)
   }
 
-  async #read(answer: Message): Promise<IncomingMessage> {
+  async put(i: number, n: number): Promise<void> {
+    const store = this.stores[i]!
+    const w = this.below(2)
+    // a block is sent into each stream that needs it: the files of one are not those of another
+    const files = {
+      'f.txt': `file ${w} ${this.below(5)}`.repeat(500),
+      'g.bin': bytesOf(`${w} ${this.below(9)}`, 1 + this.below(12_000)),
+    }
+    const revision = `R${i}-${n}`
+    const before = this.#last.get(`${i} ${w}`)
+    // half of them fork the stream
+    const parents = before === undefined || this.below(2) === 0 ? [] : [before]
+    this.#last.set(`${i} ${w}`, revision)
+    const workspace = `csag:handoff/w${w}`
+    const small = { workspace, revision, author: agents.merger, files, parents }
+    const file = await writeEnvelope(path.join(store.root, `w${n}`), small)
+    this.made.push((await ok(store.run('put', file))).out.trim())
+  }
+
+  /** Syncs one with another over a wire that may be cut; returns whether it went through. */
+  async sync(i: number, j: number, leftBytes: number): Promise<boolean> {
+    const [a, b] = [this.stores[i]!, this.stores[j]!]
+    const key = `${i} ${j}`
+    const ways = this.ways.get(key) ?? { there: new Way(), back: new Way() }
+    this.ways.set(key, ways)
+    const context = { folder: a.store, keysFolder: a.keys, waitMs: 20_000 }
+    const quarantine = await Quarantine.open(a.store, b.store)
+    await using own = await openOwn(context)
+    await using other = await openOther(b.store, 20_000)
+    const wire = new CutTransport(other, ways, leftBytes, this.below(2) === 0)
     try {
-      return await decodeMessage(this.#cut(encodeMessage(answer)))
+      const options = { pull: true, push: true, dryRun: false, nowMs: 1 }
+      const before = this.#marks.get(key) ?? noMarks
+      const done = await syncSession((use) => use(own), wire, quarantine, before, options)
+      this.#marks.set(key, done.marks)
+      const { unstored, untaken, vanished } = done.report
+      expect([unstored, untaken, vanished]).toEqual([[], [], []])
+      return true
     } catch (error) {
-      if (error instanceof HstoreError) throw cutOff()
+      if (error instanceof HstoreError && wire.isCut) return false
       throw error
+    } finally {
+      quarantine.close()
     }
-  }
-
-  async *#noted(blocks: IncomingMessage['blocks']): IncomingMessage['blocks'] & AsyncGenerator {
-    for await (const block of blocks) {
-      this.#cids.push(block.cid)
-      yield block
-    }
-  }
-
-  async *#cut(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      if (chunk.length > this.#left) {
-        yield chunk.subarray(0, this.#left)
-        throw cutOff()
-      }
-      this.#left -= chunk.length
-      yield chunk
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#below[Symbol.asyncDispose]()
   }
 }
 
-function cutOff(): HandoffError {
-  return new HandoffError('HSTORE_REMOTE_FAILED', 'cut off')
-}
-
-/** Syncs `a` with `b` over a wire that may be cut; returns whether it went through. */
-async function syncCut(
-  a: TestStore,
-  b: TestStore,
-  leftBytes: number,
-  cids: string[],
-): Promise<boolean> {
-  const context = { folder: a.store, keysFolder: a.keys, waitMs: 20_000 }
-  const quarantine = await Quarantine.open(a.store, b.store)
-  const wire = new CutTransport(b.store, leftBytes, cids)
-  try {
-    const options = { pull: true, push: true, dryRun: false, nowMs: 1 }
-    await syncSession(withOwnOf(context), wire, quarantine, noMarks, options)
-    return true
-  } catch (error) {
-    if (error instanceof HandoffError && error.code === 'HSTORE_REMOTE_FAILED') return false
-    throw error
-  } finally {
-    quarantine.close()
-  }
-}
-
-async function digest(store: TestStore): Promise<string> {
-  const heads = (await ok(store.run('heads'))).out
-  const { entries } = json<{ entries: number }>(
-    await store.run('export', path.join(store.root, `${Math.random()}.car`), '--json'),
+async function triangleOf(seed: number): Promise<Triangle> {
+  const stores = ['0', '1', '2'].map((name) =>
+    storeAt(path.join(shared, `s${seed}`, name), base.genesis),
   )
-  return `${entries}\n${heads}`
+  for (const { root } of stores) await cp(base.root, root, { recursive: true })
+  return new Triangle(stores, randomOf(seed * 7919))
+}
+
+async function assertSound(store: TestStore): Promise<void> {
+  const { exit, out } = await store.run('verify', '--all')
+  if (exit !== 0) expect(out).toContain('0 checked')
+}
+
+async function assertEqual({ stores, made }: Triangle): Promise<void> {
+  const heads = stores.map(async (store) => (await ok(store.run('heads'))).out)
+  expect(new Set(await Promise.all(heads)).size).toBe(1)
+  for (const store of stores) await ok(store.run('fsck'))
+  for (const [n, cid] of made.entries()) await ok(stores[n % 3]!.run('get', cid, '--entry'))
 }
 
 describe('three stores in a triangle', () => {
+  let cuts = 0
+
   it.each(Array.from({ length: schedules }, (_, i) => i + 1))(
     'agree after any order of syncs that are cut anywhere: schedule %i',
     async (seed) => {
-      const random = randomOf(seed * 7919)
-      const root = path.join(shared, `s${seed}`)
-      const first = await makeTestStore(path.join(root, '0'))
-      const stores = [first]
-      for (const name of ['1', '2']) {
-        const store = storeAt(path.join(root, name), first.genesis)
-        await cp(first.root, store.root, { recursive: true })
-        stores.push(store)
+      const triangle = await triangleOf(seed)
+      for (let n = 0; n < steps; n++) {
+        await triangle.put(triangle.below(3), n)
+        const i = triangle.below(3)
+        const j = (i + 1 + triangle.below(2)) % 3
+        if (!(await triangle.sync(i, j, triangle.below(30_000)))) cuts += 1
+        for (const at of [i, j]) await assertSound(triangle.stores[at]!)
       }
-      const made: string[] = []
-      const put = async (i: number, n: number): Promise<void> => {
-        const store = stores[i]!
-        const w = Math.floor(random() * 2)
-        // a block is sent into each stream that needs it: the files of one are not those of another
-        const files = { 'f.txt': `file ${w} ${Math.floor(random() * 5)}`.repeat(500) }
-        const small = {
-          workspace: `csag:handoff/w${w}`,
-          revision: `R${i}-${n}`,
-          author: agents.merger,
-          files,
-        }
-        const file = await writeEnvelope(path.join(store.root, `w${n}`), small)
-        made.push((await ok(store.run('put', file))).out.trim())
-      }
-      const received = new Map<string, string[]>()
-      for (let n = 0; n < 8; n++) {
-        await put(Math.floor(random() * 3), n)
-        const i = Math.floor(random() * 3)
-        const j = (i + 1 + Math.floor(random() * 2)) % 3
-        const cids = received.get(`${i} ${j}`) ?? []
-        received.set(`${i} ${j}`, cids)
-        await syncCut(stores[i]!, stores[j]!, Math.floor(random() * 30_000), cids)
-        // 1: nothing is there yet
-        for (const at of [i, j]) {
-          const { exit, out } = await stores[at]!.run('verify', '--all')
-          expect([0, 1], out).toContain(exit)
-        }
-      }
-      for (const [i, j] of [
-        [0, 1],
-        [1, 2],
-        [0, 1],
-        [0, 2],
-      ] as const) {
-        const cids = received.get(`${i} ${j}`) ?? []
-        expect(await syncCut(stores[i]!, stores[j]!, Number.MAX_SAFE_INTEGER, cids)).toBe(true)
-      }
-      const all = await Promise.all(stores.map(digest))
-      expect(new Set(all).size).toBe(1)
-      for (const cid of made) expect((await stores[0]!.run('get', cid, '--entry')).exit).toBe(0)
-      for (const store of stores) expect((await store.run('fsck')).exit).toBe(0)
-      for (const cids of received.values()) {
-        const twice = cids.filter((cid, at) => cids.indexOf(cid) !== at)
-        expect(twice).toEqual([])
-      }
+      for (const [i, j] of lastSyncs) expect(await triangle.sync(i, j, whole)).toBe(true)
+      await assertEqual(triangle)
+      for (const { there, back } of triangle.ways.values())
+        for (const { sentAgain, takenAgain } of [there, back])
+          expect([sentAgain, takenAgain]).toEqual([[], []])
+      await rm(path.join(shared, `s${seed}`), { recursive: true })
     },
   )
+
+  it('were cut more often than not', () => {
+    expect(cuts).toBeGreaterThan((schedules * steps) / 2)
+  })
 })

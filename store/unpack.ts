@@ -1,0 +1,106 @@
+import type { InflateRaw } from 'node:zlib'
+import { createInflateRaw } from 'node:zlib'
+import { StoreError } from './errors.ts'
+
+/** Bounds for a message, in bytes: as it comes, and without its compression. */
+export interface WireLimits {
+  readonly packedBytes: number
+  readonly sizeBytes: number
+}
+
+/**
+ * Yields what raw deflate has packed, as it comes: where the source is cut or fails, all that came before is yielded
+ * first.
+ *
+ * @throws {StoreError} `HSTORE_CAR_INVALID` past a limit, or for bytes that are no deflate stream, or more or less than one.
+ */
+export async function* unpack(
+  packed: AsyncIterable<Uint8Array>,
+  { packedBytes, sizeBytes }: WireLimits,
+): AsyncGenerator<Uint8Array> {
+  const inflater = new Inflater(sizeBytes)
+  let size = 0
+  try {
+    for await (const chunk of packed) {
+      size += chunk.length
+      if (size > packedBytes) throw refused(`it has more than ${packedBytes} bytes`)
+      if (chunk.length > 0) yield* inflater.next(chunk)
+    }
+    yield* inflater.end()
+  } finally {
+    inflater.close()
+  }
+}
+
+/** A pipeline would drop what is unpacked and not read yet when its source fails; this unpacks chunk by chunk. */
+class Inflater {
+  readonly #inflate: InflateRaw = createInflateRaw()
+  readonly #limitBytes: number
+  readonly #out: Uint8Array[] = []
+  #inBytes = 0
+  #outBytes = 0
+  #settle: () => void = () => undefined
+  #fault: StoreError | undefined
+  #isOver = false
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+    this.#inflate.on('data', (chunk: Uint8Array) => this.#add(chunk))
+    this.#inflate.on('end', () => this.#end())
+    this.#inflate.on('error', (error) => this.#fail('it is no deflate stream, or cut', error))
+  }
+
+  async *next(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+    this.#inBytes += chunk.length
+    if (this.#isOver) this.#end()
+    else await this.#settled(() => this.#inflate.write(chunk, this.#settle))
+    yield* this.#taken()
+  }
+
+  async *end(): AsyncGenerator<Uint8Array> {
+    if (!this.#isOver) await this.#settled(() => this.#inflate.end())
+    yield* this.#taken()
+  }
+
+  close(): void {
+    this.#inflate.destroy()
+  }
+
+  #settled(start: () => void): Promise<void> {
+    return new Promise((resolve) => {
+      this.#settle = resolve
+      start()
+    })
+  }
+
+  /** What came before a fault goes first. */
+  *#taken(): Generator<Uint8Array> {
+    yield* this.#out.splice(0)
+    if (this.#fault !== undefined) throw this.#fault
+  }
+
+  #add(chunk: Uint8Array): void {
+    this.#outBytes += chunk.length
+    if (this.#outBytes <= this.#limitBytes) this.#out.push(chunk)
+    else {
+      this.#fail(`it unpacks to more than ${this.#limitBytes} bytes`)
+      this.#inflate.destroy()
+    }
+  }
+
+  #end(): void {
+    this.#isOver = true
+    if (this.#inflate.bytesWritten < this.#inBytes) this.#fail('it has more behind its end')
+    this.#settle()
+  }
+
+  #fail(what: string, cause?: unknown): void {
+    this.#isOver = true
+    this.#fault ??= refused(what, cause)
+    this.#settle()
+  }
+}
+
+function refused(what: string, cause?: unknown): StoreError {
+  return new StoreError('HSTORE_CAR_INVALID', `message refused: ${what}`, { cause })
+}
