@@ -6,6 +6,7 @@ import { encodeFrames, FrameReader } from '../../store/frames.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { decodeMessage, encodeMessage } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
+import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
 import { idleBound } from './idle-bound.ts'
@@ -21,10 +22,12 @@ export interface SshOptions {
 
 const maxTold = 2000
 
+type SshProcess = ChildProcessByStdio<Writable, Readable, Readable>
+
 /** A store on another machine: `hstore serve --stdio` there, through the system's ssh. */
 export class SshTransport implements Transport {
   readonly name: string
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
+  readonly #child: SshProcess
   readonly #reader: FrameReader
   readonly #failed: Promise<never>
   #told = ''
@@ -33,10 +36,7 @@ export class SshTransport implements Transport {
   /** @param url - `ssh://[user@]host[:port]/path`. */
   constructor(url: string, { command, idleMs }: SshOptions) {
     this.name = url
-    const [program = 'ssh', ...words] = command
-    this.#child = spawn(program, [...words, ...argumentsOf(url)], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
+    this.#child = this.#start([...command, ...argumentsOf(url)])
     this.#child.stderr.on('data', (chunk: Buffer) => {
       this.#told = (this.#told + chunk.toString()).slice(0, maxTold)
     })
@@ -58,6 +58,15 @@ export class SshTransport implements Transport {
       throw new HandoffError('HSTORE_REMOTE_INVALID', `${this.name}: ${error.message}`, {
         cause: error,
       })
+    }
+  }
+
+  /** Some of what keeps a program from being started is thrown, the rest an event. */
+  #start([program = 'ssh', ...words]: readonly string[]): SshProcess {
+    try {
+      return spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'] })
+    } catch (error) {
+      throw this.#fault(whyOf(error))
     }
   }
 
@@ -89,21 +98,34 @@ export class SshTransport implements Transport {
 
 /** What the host is told to run, and how ssh gets there. No word of the address can be taken for an option. */
 function argumentsOf(url: string): string[] {
-  const { hostname, pathname, port, username } = addressOf(url)
-  const user = username === '' ? hostname : `${decodeURIComponent(username)}@${hostname}`
-  const folder = decodeURIComponent(pathname).replace(/^\/~/, '~')
-  const remote = `hstore serve --stdio --store ${shellWord(folder)}`
+  const { hostname, port, username, folder } = addressOf(url)
+  const user = username === '' ? hostname : `${username}@${hostname}`
+  const remote = `hstore serve --stdio --store ${shellWord(folder.replace(/^\/~/, '~'))}`
   return ['-T', ...(port === '' ? [] : ['-p', port]), '--', user, remote]
 }
 
-function addressOf(url: string): URL {
-  const address = URL.canParse(url) ? new URL(url) : undefined
-  const isSound = address !== undefined && address.hostname !== '' && address.pathname.length > 1
-  const words = [address?.hostname ?? '', address?.username ?? '']
-  if (isSound && address.password === '' && words.every((word) => !word.startsWith('-')))
-    return address
-  const message = `${quoted(url)} is no ssh://[user@]host[:port]/path`
+function addressOf(text: string): Readonly<Record<keyof typeof noAddress, string>> {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const { hostname, port, password } = url ?? noAddress
+  const username = decoded(url?.username ?? '')
+  const folder = decoded(url?.pathname ?? '')
+  const isPlain = [hostname, username, password].every((word) => word?.startsWith('-') === false)
+  if (isPlain && hostname !== '' && password === '' && username !== undefined && folder?.slice(1))
+    return { hostname, port, password, username, folder }
+  const message = `${quoted(text)} is no ssh://[user@]host[:port]/path`
   throw new HandoffError('HSTORE_USAGE', message)
+}
+
+const noAddress = { hostname: '', port: '', password: '', username: '', folder: '' }
+
+/** Returns what a part of an address means; undefined where that is nothing that a program could be told. */
+function decoded(part: string): string | undefined {
+  try {
+    const text = decodeURIComponent(part)
+    return text.includes('\0') ? undefined : text
+  } catch {
+    return undefined
+  }
 }
 
 /** A path as one word of a shell; a leading `~/` stays what it is. */

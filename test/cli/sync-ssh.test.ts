@@ -100,6 +100,9 @@ describe('ssh://', () => {
     expect(ran.err).not.toContain('\u001b')
     const none = await here.runWith({ env: { HSTORE_SSH: '/nonexistent' } }, 'sync', 'ssh://h/x')
     expect(none).toMatchObject({ exit: 9 })
+    // the system says this one at once, the others later
+    const bad = await here.runWith({ env: { HSTORE_SSH: `${failing}/x` } }, 'sync', 'ssh://h/x')
+    expect(bad).toMatchObject({ exit: 9, out: '' })
   })
 
   it('takes no word of an address for an option', async () => {
@@ -110,6 +113,9 @@ describe('ssh://', () => {
       'ssh://h',
       'ssh:///p',
       'ssh://a:b@h/p',
+      'ssh://%2DoProxyCommand=x@h/p',
+      'ssh://h/a%00b',
+      'ssh://h/%zz',
     ])
       expect(await here.run('sync', url), url).toMatchObject({ exit: 2 })
   })
