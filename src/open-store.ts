@@ -14,7 +14,8 @@ import { Lanes } from './lanes/lanes.ts'
 import { resolveEntry, resolveEntryCid, resolveRef, resolveStarts } from './graph/ref.ts'
 import { type Signer, openKey } from './keyring.ts'
 import { type Head, type Logged, allHeads, logOf, notesOf } from './log.ts'
-import type { PutInput, Putter } from './put/put-queue.ts'
+import type { PutInput, PutItem } from './put/put-all.ts'
+import type { Putter } from './put/put-queue.ts'
 import { PutQueue } from './put/put-queue.ts'
 import type { PutReport, ResumeJson, RosterReport } from './reports.ts'
 import { putReport, resumeReport, rosterReport } from './reports.ts'
@@ -39,7 +40,7 @@ import type { Validated } from './validate.ts'
 import { validateEntry } from './validate.ts'
 import { type VerifyReport, verifyAll, verifyRefs } from './verify.ts'
 
-export type { PutInput } from './put/put-queue.ts'
+export type { PutInput, PutItem } from './put/put-all.ts'
 export type { OpenStoreOptions, ResumeInput } from './store-options.ts'
 
 /**
@@ -76,7 +77,6 @@ export class Store implements AsyncDisposable {
   readonly turns: Turns = new Turns(this.#author, () => this.#open())
   /** Lanes of HRC. */
   readonly lanes: Lanes = new Lanes(this.#author, () => this.#open())
-
   /** Who is trusted with what. */
   readonly rosters: Rosters = new Rosters(this.#author, () => this.#open())
   readonly proofs: Proofs = new Proofs(() => this.#open())
@@ -94,14 +94,18 @@ export class Store implements AsyncDisposable {
     throw agentNeeded()
   }
 
-  /**
-   * Puts an envelope: the bytes of its file, or a document as a value. Throws what `beginPut` throws.
-   */
+  /** Puts an envelope: the bytes of its file, or a document as a value. Throws what `beginPut` throws. */
   async put(input: Uint8Array | object, options: PutInput = {}): Promise<PutReport> {
     this.#assertOpen()
     assertArgument('input', input, 'object')
     assertArgument('options', options, 'object')
     return putReport(await this.#puts.put(input, options))
+  }
+
+  /** Puts envelopes that wait for the disk together: each report once it is there, in order, up to the first that fails. */
+  async *putAll(items: AsyncIterable<PutItem> | Iterable<PutItem>): AsyncGenerator<PutReport> {
+    this.#assertOpen()
+    for await (const put of this.#puts.all(items)) yield putReport(put)
   }
 
   /** Returns what a REF names: an entry's document, or an artifact. */
@@ -261,10 +265,7 @@ export class Store implements AsyncDisposable {
   /** Lets go of the database. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#puts.settled()
-    await this.turns.settled()
-    await this.lanes.settled()
-    await this.rosters.settled()
+    for (const acts of [this.#puts, this.turns, this.lanes, this.rosters]) await acts.settled()
     const opened = this.#context
     this.#context = undefined
     const context = await opened?.catch(() => undefined)

@@ -53,6 +53,7 @@ export const verbs: readonly VerbSpec[] = [
     example: 'hstore put handoff.json --as csag:agent/merger',
     args: [['<file...>', 'envelopes, or - for stdin']],
     options: [
+      ['--batch', 'take each line of a file for an envelope'],
       ['--bundle <dir>', "where the envelope's files are (else its own folder)"],
       ['--shallow', 'go on without the parents that the store does not hold'],
       ['--parent <cid...>', 'follow this parent, a REF, though it has children already'],

@@ -8,16 +8,8 @@ import type { Signer } from '../keyring.ts'
 import { openSourceBundle } from '../source-bundle.ts'
 import type { BegunPut, PutOptions, PutResult } from './put.ts'
 import { beginPut, beginPutNow } from './put.ts'
-
-/** How an envelope is put. */
-export interface PutInput {
-  /** The folder of the envelope's files; a document given as a value has none when absent. */
-  readonly bundle?: string | undefined
-  /** True: parents that the store does not hold stay names; or the very names. */
-  readonly shallow?: boolean | readonly string[] | undefined
-  /** REFs of parents to follow outright, children or not. */
-  readonly parents?: readonly string[] | undefined
-}
+import type { PutInput, PutItem } from './put-all.ts'
+import { putAll } from './put-all.ts'
 
 /** Who puts, and where: found once for all puts. */
 export interface Putter {
@@ -42,12 +34,14 @@ export class PutQueue {
 
   /** Puts an envelope; throws what `beginPut` throws. */
   async put(input: Uint8Array | object, options: PutInput): Promise<PutResult> {
-    // read at once, since the caller may change its value or buffer while the put waits for its turn
-    const given = input instanceof Uint8Array ? input.slice() : encodeValue(input)
-    const { written, result } =
-      this.#putNow(given, options) ?? (await this.#putInTurn(given, options))
+    const { written, result } = await this.#beginOf(input, options)
     await written
     return result
+  }
+
+  /** Puts envelopes as `putAll` does; throws what `beginPut` throws. */
+  all(items: AsyncIterable<PutItem> | Iterable<PutItem>): AsyncGenerator<PutResult> {
+    return putAll(async ({ input, options = {} }) => this.#beginOf(input, options), items)
   }
 
   /** Does something while no put is under way and none begins. */
@@ -58,6 +52,13 @@ export class PutQueue {
   /** Resolves when no put is under way. */
   async settled(): Promise<void> {
     await this.#queue.settled()
+  }
+
+  /** Apart from the wait for the disk, through which the copy of the document would be held else. */
+  #beginOf(input: Uint8Array | object, options: PutInput): BegunPut | Promise<BegunPut> {
+    // read at once, since the caller may change its value or buffer while the put waits for its turn
+    const given = input instanceof Uint8Array ? input.slice() : encodeValue(input)
+    return this.#putNow(given, options) ?? this.#putInTurn(given, options)
   }
 
   #putNow(given: Uint8Array | CanonicalValue, options: PutInput): BegunPut | undefined {

@@ -1,50 +1,106 @@
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
+import { HandoffError } from '../../errors.ts'
 import { HstoreError } from '../../kernel/errors.ts'
-import type { Store } from '../../open-store.ts'
-import type { PutReport } from '../../reports.ts'
+import type { PutItem } from '../../open-store.ts'
 import { isStream, readInput } from '../input.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
+import { linesOf } from '../lines.ts'
 import type { Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
 import { openNamed } from '../settings.ts'
 
-/** `hstore put`: puts each file, prints each entry's CID once it is on disk. */
+type Options = Parameters<Verb>[2]
+
+/** `hstore put`: puts each file, or each line of a batch; prints each entry's CID once it is on disk. */
 export const put: Verb = async (io, files, options) => {
   if (files.filter((file) => file === '-').length > 1)
     throw new UsageError('- stands for stdin, once')
   await using store = await openNamed(io, options)
-  for (const [i, file] of files.entries()) {
-    const report = await putFile(io, store, file, options).catch((error: unknown) => {
-      throw named(error, file, files.slice(i + 1))
-    })
-    await io.out(options.json === true ? jsonLine('put', report) : `${report.cid}\n`)
-    for (const warning of report.warnings) io.err(`hstore: warning: ${plain(warning)}\n`)
-    if (!report.new) io.err(`hstore: ${plain(file)} was there already\n`)
+  const given = new Given(io, files, options)
+  try {
+    for await (const report of store.putAll(given.items())) {
+      const name = given.next()
+      await io.out(options.json === true ? jsonLine('put', report) : `${report.cid}\n`)
+      for (const warning of report.warnings) io.err(`hstore: warning: ${plain(warning)}\n`)
+      if (!report.new) io.err(`hstore: ${plain(name)} was there already\n`)
+    }
+  } catch (error) {
+    throw named(error, given)
   }
   return 0
 }
 
-async function putFile(
-  io: Io,
-  store: Store,
-  file: string,
-  options: Parameters<Verb>[2],
-): Promise<PutReport> {
-  const bytes = await readInput(io, file)
-  return store.put(bytes, {
-    bundle: await bundleOf(io, file, options['bundle'] as string | undefined),
-    shallow: options['shallow'] === true,
-    parents: options['parent'] as readonly string[] | undefined,
-  })
-}
+/** What the command line gives to put, and how far it has come. */
+class Given {
+  readonly #io: Io
+  readonly #files: readonly string[]
+  readonly #options: Options
+  /** Names of what was read and has no report yet. */
+  readonly #underWay: string[] = []
+  #read = 0
 
-/** The files of an envelope are beside it, wherever a link to it stands. */
-async function bundleOf(io: Io, file: string, bundle: string | undefined): Promise<string> {
-  if (bundle !== undefined) return path.resolve(io.cwd, bundle)
-  if (await isStream(io, file)) return io.cwd
-  return path.dirname(await realpath(path.resolve(io.cwd, file)))
+  constructor(io: Io, files: readonly string[], options: Options) {
+    this.#io = io
+    this.#files = files
+    this.#options = options
+  }
+
+  /** Reads one after the other, when it is asked for. */
+  async *items(): AsyncGenerator<PutItem> {
+    for (const file of this.#files) {
+      this.#read += 1
+      if (this.#options['batch'] === true) yield* this.#lines(file)
+      else {
+        this.#underWay.push(file)
+        yield this.#item(file, await readInput(this.#io, file))
+      }
+    }
+  }
+
+  async *#lines(file: string): AsyncGenerator<PutItem> {
+    let count = 0
+    for await (const { number, bytes } of linesOf(this.#io, file)) {
+      count += 1
+      this.#underWay.push(`${file}:${number}`)
+      yield this.#item(file, bytes)
+    }
+    if (count > 0) return
+    this.#underWay.push(file)
+    throw new HandoffError('HSTORE_INPUT_UNREADABLE', `${file}: has no line with an envelope`)
+  }
+
+  async #item(file: string, input: Uint8Array): Promise<PutItem> {
+    const { parent, shallow } = this.#options
+    const parents = parent as readonly string[] | undefined
+    const options = { bundle: await this.#bundleOf(file), parents, shallow: shallow === true }
+    return { input, options }
+  }
+
+  /** Returns the name of what is reported next. */
+  next(): string {
+    return this.#underWay.shift() ?? ''
+  }
+
+  /** Returns the name of what failed: what came before it has its report. */
+  get failed(): string | undefined {
+    return this.#underWay[0]
+  }
+
+  /** Files that nothing is stored of. */
+  get notTried(): readonly string[] {
+    const begun = this.#options['batch'] === true ? [] : this.#underWay.slice(1)
+    return [...begun, ...this.#files.slice(this.#read)]
+  }
+
+  /** The files of an envelope are beside it, wherever a link to it stands. */
+  async #bundleOf(file: string): Promise<string> {
+    const bundle = this.#options['bundle'] as string | undefined
+    if (bundle !== undefined) return path.resolve(this.#io.cwd, bundle)
+    if (await isStream(this.#io, file)) return this.#io.cwd
+    return path.dirname(await realpath(path.resolve(this.#io.cwd, file)))
+  }
 }
 
 /** Faults of the key, the store or what is accepted for it: no other file would fare better. */
@@ -52,8 +108,8 @@ const ofNoFile =
   /^HSTORE_(?:AGENT|CONFIG|GENESIS|KEY|PASSPHRASE|ROSTER|SIGNER|STORE|TRUST|VERSION)_/
 
 /** Returns the error with the file in front, and how many behind it were not tried. */
-function named(error: unknown, file: string, rest: readonly string[]): unknown {
-  if (!(error instanceof HstoreError)) return error
+function named(error: unknown, { failed: file, notTried: rest }: Given): unknown {
+  if (!(error instanceof HstoreError) || file === undefined) return error
   const { code, details } = error
   const isNamed = ofNoFile.test(code) || error.message.startsWith(`${file}: `)
   const words = isNamed ? error.message : `${file}: ${error.message}`
