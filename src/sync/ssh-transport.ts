@@ -104,27 +104,26 @@ function argumentsOf(url: string): string[] {
   return ['-T', ...(port === '' ? [] : ['-p', port]), '--', user, remote]
 }
 
-function addressOf(text: string): Readonly<Record<keyof typeof noAddress, string>> {
+function addressOf(text: string): SshAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const { hostname, port, password } = url ?? noAddress
-  const username = decoded(url?.username ?? '')
-  const folder = decoded(url?.pathname ?? '')
-  const isPlain = [hostname, username, password].every((word) => word?.startsWith('-') === false)
-  if (isPlain && hostname !== '' && password === '' && username !== undefined && folder?.slice(1))
-    return { hostname, port, password, username, folder }
+  const { hostname = '', port = '' } = url ?? {}
+  const [username, folder] = [decoded(url?.username), decoded(url?.pathname)]
+  const isPlain = [hostname, username].every((word) => !word.startsWith('-'))
+  if (isPlain && hostname !== '' && url?.password === '' && folder.length > 1)
+    return { hostname, port, username, folder }
   const message = `${quoted(text)} is no ssh://[user@]host[:port]/path`
   throw new HandoffError('HSTORE_USAGE', message)
 }
 
-const noAddress = { hostname: '', port: '', password: '', username: '', folder: '' }
+type SshAddress = Readonly<Record<'folder' | 'hostname' | 'port' | 'username', string>>
 
-/** Returns what a part of an address means; undefined where that is nothing that a program could be told. */
-function decoded(part: string): string | undefined {
+/** Returns what a part of an address means; «-», which no part may be, where no program could be told it. */
+function decoded(part: string = ''): string {
   try {
     const text = decodeURIComponent(part)
-    return text.includes('\0') ? undefined : text
+    return text.includes('\0') ? '-' : text
   } catch {
-    return undefined
+    return '-'
   }
 }
 
