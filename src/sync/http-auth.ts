@@ -2,8 +2,7 @@ import { findSignature } from '../../keys/http-signature.ts'
 import type { SignedRequest } from '../../keys/http-signature.ts'
 import type { Served } from './answer.ts'
 import type { Rights } from './rights.ts'
-import { publicRights, rightsOf } from './rights.ts'
-import type { Trust } from '../trust/standing.ts'
+import { publicRights, rightsIn } from './rights.ts'
 
 const skewS = 300
 const maxNonces = 100_000
@@ -17,8 +16,9 @@ export class HttpAuth {
   readonly #clock: () => number
   /** Nonces with the time from which on they count no more, in s; the oldest first. */
   readonly #nonces = new Map<string, number>()
-  #trust: Trust | undefined
+  #rights: ReadonlyMap<string, Rights> | undefined
   #readMs = 0
+  #reading: Promise<void> | undefined
 
   /**
    * @param publicStreams - Patterns of streams that anybody may read.
@@ -40,9 +40,9 @@ export class HttpAuth {
     const signature = findSignature(request, headers)
     if (signature === undefined || !this.#isFresh(signature)) return undefined
     const { did } = signature
-    if (this.#trust === undefined || rightsOf(this.#trust, did) === undefined) await this.#refresh()
-    else if (this.#clock() - this.#readMs > refreshMs) await this.#refresh()
-    return this.#trust === undefined ? undefined : rightsOf(this.#trust, did)
+    const isDue = this.#clock() - this.#readMs > refreshMs
+    if (isDue || this.#rights?.has(did) !== true) await this.#refresh()
+    return this.#rights?.get(did)
   }
 
   #everybody(): Rights | undefined {
@@ -66,10 +66,21 @@ export class HttpAuth {
     return true
   }
 
+  /** Those who ask while it is read wait for it too. */
   async #refresh(): Promise<void> {
-    if (this.#clock() - this.#readMs < refreshMs / 4) return
-    this.#readMs = this.#clock()
+    if (this.#reading === undefined) {
+      const sinceMs = this.#clock() - this.#readMs
+      if (this.#rights !== undefined && sinceMs < refreshMs / 4) return
+      this.#readMs = this.#clock()
+      this.#reading = this.#read().finally(() => {
+        this.#reading = undefined
+      })
+    }
+    await this.#reading
+  }
+
+  async #read(): Promise<void> {
     await using peer = await this.#served.open()
-    this.#trust = peer.trust
+    this.#rights = rightsIn(peer.trust)
   }
 }

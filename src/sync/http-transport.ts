@@ -40,7 +40,7 @@ export class HttpTransport implements Transport {
     const content = new Uint8Array(Buffer.concat(chunks))
     const response = await this.#post(content)
     if (response.status === 401 || response.status === 403) {
-      const message = `${this.name} does not know the key: a root of the store adds it to the roster, and clocks have to agree`
+      const message = `${this.name} does not take the key: it has to be in the roster, neither closed nor frozen, and clocks have to agree`
       throw new HandoffError('HSTORE_REMOTE_DENIED', message)
     }
     const { body, status } = response

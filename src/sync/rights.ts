@@ -13,21 +13,25 @@ export interface Rights {
 export const ownerRights: Rights = { who: 'owner', mayRead: () => true, mayWrite: true }
 
 /**
- * Returns the rights of a key by the roster: an agent reads the streams that fit its `read` patterns, and rosters; its key
- * may push when it has an open grant. Undefined for a key that the roster does not know.
+ * Returns the rights of each key by the roster: an agent reads the streams that fit its `read` patterns, and rosters; its
+ * key may push when it has an open grant. A key that is out of use has none: closed, or frozen since it may be in other
+ * hands.
  */
-export function rightsOf(trust: Trust, did: string): Rights | undefined {
-  const holder = trust.findKey(did)
-  if (holder === undefined) return undefined
-  const { agent, key } = holder
-  const isOpen = key.grants.some(({ until }) => until === undefined)
-  // a key whose grants were all closed is one that was taken out of use
-  if (key.grants.length > 0 && !isOpen) return undefined
-  return {
-    who: did,
-    mayRead: (stream) => stream === 'roster' || fitsPattern(agent.read, stream),
-    mayWrite: isOpen,
+export function rightsIn(trust: Trust): ReadonlyMap<string, Rights> {
+  const rights = new Map<string, Rights>()
+  for (const agent of trust.roster.agents) {
+    for (const { did, grants } of agent.keys) {
+      const isOpen = grants.some(({ until }) => until === undefined)
+      const isClosed = grants.length > 0 && !isOpen
+      if (isClosed || trust.freezesOf(did).length > 0) continue
+      rights.set(did, {
+        who: did,
+        mayRead: (stream) => stream === 'roster' || fitsPattern(agent.read, stream),
+        mayWrite: isOpen,
+      })
+    }
   }
+  return rights
 }
 
 /** Returns the rights of somebody who says nothing of himself: to read some streams, and the rosters that they rest on. */

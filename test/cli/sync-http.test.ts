@@ -217,6 +217,36 @@ describe('a client that serve does not trust', () => {
       expect((await fetch(`${open}${at}`)).status, at).toBe(404)
   })
 
+  it('gets nothing any more once its key is frozen, or closed', async () => {
+    const store = await copyOf(full)
+    const at = await serve(store)
+    const keys = [await signerOf(store, agents.a), await signerOf(store, agents.b)] as const
+    const head = (await ok(store.run('heads'))).out.split(' ')[1]!
+    const statuses = (): Promise<number[]> =>
+      Promise.all(
+        keys.map(async (signer) => (await post(at, { is: 'hello', v: 1 }, { signer })).status),
+      )
+    // both at once, before the server has looked at any roster
+    expect(await statuses()).toEqual([200, 200])
+    await ok(store.run('freeze', '--as', agents.a, '--yes'))
+    await ok(store.run('roster', 'revoke', agents.b, keys[1].did, '--as-of-head', '--yes'))
+    // the server looks at the roster again after two seconds
+    await expect.poll(statuses, { timeout: 60_000, interval: 500 }).toEqual([401, 401])
+    for (const signer of keys) {
+      const target = `/ipfs/${head}?format=raw`
+      const digest = contentDigest(new Uint8Array(0))
+      const facts = {
+        created: Math.floor(Date.now() / 1000),
+        nonce: randomBytes(16).toString('base64url'),
+      }
+      const signed = { method: 'GET', authority: new URL(at).host, target, digest }
+      const response = await fetch(`${at}${target}`, {
+        headers: { ...signRequest(signed, facts, signer) },
+      })
+      expect(response.status).toBe(404)
+    }
+  })
+
   it('may not push without a right to write, and is told so', async () => {
     const response = await post(url, { is: 'waiting' }, { signer: merger })
     expect((await told(response))['is']).toBe('waiting')
