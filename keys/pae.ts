@@ -1,4 +1,5 @@
 import { ArgumentError } from '../src/kernel/errors.ts'
+
 const encoder = new TextEncoder()
 
 /**
@@ -11,13 +12,10 @@ const encoder = new TextEncoder()
 export function pae(type: string, body: Uint8Array): Uint8Array {
   if (typeof type !== 'string') throw new ArgumentError('type: wanted a string')
   if (!(body instanceof Uint8Array)) throw new ArgumentError('body: wanted a Uint8Array')
-  const typeBytes = encoder.encode(type)
-  const before = encoder.encode(`DSSEv1 ${typeBytes.length} `)
-  const between = encoder.encode(` ${body.length} `)
-  const result = new Uint8Array(before.length + typeBytes.length + between.length + body.length)
+  const typeLength = Buffer.byteLength(type)
+  const before = encoder.encode(`DSSEv1 ${typeLength} ${type} ${body.length} `)
+  const result = new Uint8Array(before.length + body.length)
   result.set(before)
-  result.set(typeBytes, before.length)
-  result.set(between, before.length + typeBytes.length)
-  result.set(body, before.length + typeBytes.length + between.length)
+  result.set(body, before.length)
   return result
 }

@@ -1,9 +1,10 @@
 import path from 'node:path'
+import type { JsonMap } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
 import type { Database } from '../store/database.ts'
 import { openDatabase } from '../store/database.ts'
-import { decodeEntry } from './entry/decode.ts'
+import { decodeEntry, entryOfForm } from './entry/decode.ts'
 import type { Entry, VerifiedEntry } from './entry/entry.ts'
 import { asVerified, findVerified, findVerifiedInBackground } from './entry/verify.ts'
 import { HandoffError } from './errors.ts'
@@ -134,6 +135,19 @@ export function entryOf(context: Context, cid: CidText, bytes: Uint8Array): Veri
   if (known !== undefined) return known
   const entry = decodeEntry(cid, bytes)
   return keep(context, cid, isChecked(context, cid) ? asVerified(entry) : findVerified(entry))
+}
+
+/**
+ * Keeps an entry that was read just now, if its signature is known to stand, so that it need not be read again. What does
+ * not stand is told to whoever asks for the entry.
+ */
+export function noteEntry(context: Context, cid: CidText, bytes: Uint8Array, form: JsonMap): void {
+  if (!isChecked(context, cid)) return
+  try {
+    context.recent.set(cid, asVerified(entryOfForm(cid, bytes, form)))
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error
+  }
 }
 
 /** An entry as its block states it, and the promise of the same with its signature checked. */

@@ -1,4 +1,5 @@
 import { asBytes, compareUtf8 } from '../src/kernel/bytes.ts'
+import { RecentMap } from '../src/kernel/recent-map.ts'
 import { encodeForm } from './canonical.ts'
 import type { JsonForm, JsonMap } from './canonical.ts'
 import { MAX_BLOCK_DEPTH } from './canonical-scan.ts'
@@ -48,18 +49,49 @@ function sortedCopy(value: object, depth: number, walk: Walk): JsonForm | undefi
   if (Array.isArray(value)) return copyList(value, depth, walk)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return undefined
-  const keys = Object.keys(value)
-  if (Object.getOwnPropertySymbols(value).length > 0) return undefined
-  sortKeys(keys)
+  const keys = orderOf(Object.keys(value))
+  if (keys === undefined || Object.getOwnPropertySymbols(value).length > 0) return undefined
   const copy: JsonMap = {}
   for (const key of keys) {
-    if (oddKey.test(key)) return undefined
     walk.room -= key.length + 4
     const part = copyPart((value as JsonMap)[key], depth, walk)
     if (part === undefined) return undefined
     copy[key] = part
   }
   return walk.room < 0 ? undefined : copy
+}
+
+/** The keys of an object as they came, and in order; undefined where the slow writer has to decide. */
+interface KeyOrder {
+  readonly given: readonly string[]
+  readonly sorted: readonly string[] | undefined
+}
+
+/** Documents are made of a few kinds of objects, so most orders are known. */
+const orders = new RecentMap<KeyOrder>(512)
+const maxKnownKeys = 32
+const maxKnownLength = 1024
+
+/** Returns keys in order, or undefined where one of them can't be assigned in that order. */
+function orderOf(given: string[]): readonly string[] | undefined {
+  if (given.length === 0 || given.length > maxKnownKeys) return sortedKeys(given)
+  const name = `${given.length} ${given[0]} ${given.at(-1)}`
+  const known = orders.get(name)
+  if (known !== undefined && isSameList(known.given, given)) return known.sorted
+  const sorted = sortedKeys(given.slice())
+  if (given.join('').length <= maxKnownLength) orders.set(name, { given, sorted })
+  return sorted
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  for (let i = 0; i < b.length; i++) if (a[i] !== b[i]) return false
+  return a.length === b.length
+}
+
+function sortedKeys(keys: string[]): string[] | undefined {
+  if (keys.some((key) => oddKey.test(key))) return undefined
+  sortKeys(keys)
+  return keys
 }
 
 /** In place where they are few: the sort of the language copies the list each time. */

@@ -94,7 +94,9 @@ export interface Database extends BlockReader, AsyncDisposable {
 const writeBufferSize = 16 * 1024 * 1024
 const durable: object = { sync: true }
 const formatKey = rowKey('meta', 'format')
-const formatRow = encodeRow(['1'])
+const formatRow = encodeRow(['2'])
+// without packed blocks, else the same
+const plainFormatRow = encodeRow(['1'])
 
 /**
  * Opens the database of a store and holds it until it is closed.
@@ -161,6 +163,7 @@ async function openChecked(place: Place, create: boolean): Promise<TextLevel | u
     writeHolder(directory)
     await settleFormat(level, directory, create)
     await refuseLoss(level, place, kept.settle())
+    await raiseFormat(level)
     return level
   } catch (error) {
     // what LevelDB has deleted by now may be all that is left of it
@@ -209,7 +212,7 @@ async function isBlank(databasePath: string): Promise<boolean> {
 /** A database without its format row has lost what was in it; one that was being made when its process died is empty. */
 async function settleFormat(level: TextLevel, directory: string, create: boolean): Promise<void> {
   const row = level.getSync(formatKey)
-  if (row === formatRow) return
+  if (row === formatRow || row === plainFormatRow) return
   if (row !== undefined) {
     const message = `${directory}: the store has format ${row}, made by a newer hstore: update hstore`
     throw new StoreError('HSTORE_STORE_NEWER', message)
@@ -218,6 +221,15 @@ async function settleFormat(level: TextLevel, directory: string, create: boolean
     const message = `${directory}: the database has lost rows: run hstore fsck`
     throw new StoreError('HSTORE_STORE_DAMAGED', message)
   }
+  await writeFormat(level)
+}
+
+/** What is written from now on an hstore that knows format 1 only can't read. */
+async function raiseFormat(level: TextLevel): Promise<void> {
+  if (level.getSync(formatKey) === plainFormatRow) await writeFormat(level)
+}
+
+async function writeFormat(level: TextLevel): Promise<void> {
   await level.batch().put(formatKey, formatRow).write(durable)
 }
 

@@ -1,4 +1,4 @@
-import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
+import { asBuffer } from '../src/kernel/bytes.ts'
 import { readBounded } from '../src/kernel/files.ts'
 import { HashedBlock } from './block.ts'
 import { codecOf, isCidText } from './cid-text.ts'
@@ -7,6 +7,7 @@ import type { RowChange } from './commit.ts'
 import type { Database } from './database.ts'
 import { decodeRow, parseEntryKey } from './keyspace.ts'
 import { readLogRows } from './log-rows.ts'
+import { unpackBlock } from './packed-block.ts'
 import type { FileRow } from './table-rows.ts'
 import { readTableRows } from './table-rows.ts'
 
@@ -54,8 +55,9 @@ function parseKey(bytes: Uint8Array): { readonly sublevel: string; readonly key:
 
 function provenBlock(cid: string, { value }: FileRow): HashedBlock | undefined {
   if (!isCidText(cid)) return undefined
-  const block = HashedBlock.of(asBytes(value), codecOf(cid))
-  return block.cid === cid ? block : undefined
+  const bytes = unpackBlock(cid, value)
+  const block = bytes && HashedBlock.of(bytes, codecOf(cid))
+  return block?.cid === cid ? block : undefined
 }
 
 function changeOf(sublevel: string, key: string, value: Uint8Array): RowChange | undefined {

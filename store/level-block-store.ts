@@ -7,6 +7,7 @@ import { digestOf, isCidText } from './cid-text.ts'
 import { StoreError } from './errors.ts'
 import { blockKey, blockRange, withoutSublevel } from './keyspace.ts'
 import { codeOf, storeErrorOf } from './level-errors.ts'
+import { unpackBlock } from './packed-block.ts'
 import { readAhead } from './read-ahead.ts'
 
 /** A database of abstract-level that takes and gives texts unless told otherwise. */
@@ -93,7 +94,7 @@ export class LevelBlockStore implements BlockReader {
     const bounds = { keyEncoding: 'view', highWaterMarkBytes: batchBytes, ...blockRange() } as const
     const iterator = this.#level.iterator<Uint8Array, Uint8Array>({ ...asView, ...bounds })
     try {
-      for await (const rows of readAhead(iterator, batchSize)) yield rows.map(scanned)
+      for await (const rows of readAhead(iterator, batchSize)) yield* scannedIn(rows)
     } catch (error) {
       throw storeErrorOf(error, this.#place)
     }
@@ -102,7 +103,7 @@ export class LevelBlockStore implements BlockReader {
   async #readBatch(cids: readonly CidText[]): Promise<readonly BlockRead[]> {
     const pending = cids.map((cid) => this.#findPending(cid))
     const stored = await this.#readStored(cids)
-    return cids.map((cid, i) => readOf(cid, pending[i] ?? stored[i]))
+    return cids.map((cid, i) => readOf(cid, pending[i], stored[i]))
   }
 
   /** What lies on disk; null where LevelDB itself fails. */
@@ -125,28 +126,54 @@ export class LevelBlockStore implements BlockReader {
   }
 
   #read(cid: CidText): Uint8Array | undefined {
-    let bytes: Uint8Array | undefined
+    let value: Uint8Array | undefined
     try {
-      bytes = this.#level.getSync<string, Uint8Array>(blockKey(cid), asView)
+      value = this.#level.getSync<string, Uint8Array>(blockKey(cid), asView)
     } catch (error) {
       if (codeOf(error) === 'LEVEL_CORRUPTION') throw corrupt(cid, this.#place, error)
       throw storeErrorOf(error, this.#place)
     }
-    return bytes === undefined ? undefined : asBytes(bytes)
+    if (value === undefined) return undefined
+    const bytes = unpackBlock(cid, value)
+    if (bytes === undefined) throw corrupt(cid, this.#place)
+    return bytes
   }
 }
 
-function readOf(cid: CidText, bytes: Uint8Array | null | undefined): BlockRead {
-  if (bytes === undefined) return { state: 'missing' }
-  if (bytes === null || !isSound(cid, bytes)) return { state: 'corrupt' }
-  return { state: 'ok', bytes: asBytes(bytes) }
+function readOf(
+  cid: CidText,
+  pending: Uint8Array | undefined,
+  stored: Uint8Array | null | undefined,
+): BlockRead {
+  if (pending === undefined && stored === undefined) return { state: 'missing' }
+  const bytes = pending ?? (stored ? unpackBlock(cid, stored) : undefined)
+  return bytes !== undefined && isSound(cid, bytes) ? { state: 'ok', bytes } : { state: 'corrupt' }
+}
+
+/** In pieces: rows that are packed may hold far more than they take. */
+function* scannedIn(
+  rows: readonly (readonly [Uint8Array, Uint8Array])[],
+): Generator<readonly ScannedBlock[]> {
+  let batch: ScannedBlock[] = []
+  let sizeBytes = 0
+  for (const row of rows) {
+    const block = scanned(row)
+    batch.push(block)
+    sizeBytes += block.bytes.length
+    if (sizeBytes < batchBytes) continue
+    yield batch
+    batch = []
+    sizeBytes = 0
+  }
+  if (batch.length > 0) yield batch
 }
 
 function scanned([rawKey, value]: readonly [Uint8Array, Uint8Array]): ScannedBlock {
   const key = withoutSublevel(asBuffer(rawKey).toString())
-  const bytes = asBytes(value)
   const cid = isCidText(key) ? key : undefined
-  return { key, cid, bytes, sound: cid !== undefined && isSound(cid, bytes) }
+  const bytes = cid === undefined ? undefined : unpackBlock(cid, value)
+  const sound = cid !== undefined && bytes !== undefined && isSound(cid, bytes)
+  return { key, cid, bytes: bytes ?? asBytes(value), sound }
 }
 
 function corrupt(cid: CidText, place: string, cause?: unknown): StoreError {

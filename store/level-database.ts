@@ -1,5 +1,5 @@
 import type { AbstractChainedBatchWriteOptions } from 'abstract-level'
-import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
+import { asBuffer } from '../src/kernel/bytes.ts'
 import type { AcknowledgedList } from './entry-list.ts'
 import { HashedBlock } from './block.ts'
 import type { BlockRead, BlockReader, ScannedBlock } from './block-store.ts'
@@ -22,6 +22,7 @@ import {
 import type { TextLevel } from './level-block-store.ts'
 import { isSound, LevelBlockStore } from './level-block-store.ts'
 import { storeErrorOf } from './level-errors.ts'
+import { packBlock } from './packed-block.ts'
 import { readAhead } from './read-ahead.ts'
 import { RowCache } from './row-cache.ts'
 
@@ -211,7 +212,8 @@ export class LevelDatabase implements Database {
     const batch = this.#level.batch()
     try {
       for (const cid of group.dropped) batch.del(blockKey(cid))
-      for (const [cid, bytes] of group.blocks) batch.put(blockKey(cid), asBytes(bytes), asView)
+      for (const [cid, bytes] of group.blocks)
+        batch.put(blockKey(cid), packBlock(cid, bytes), asView)
       for (const [key, values] of group.rows) {
         if (values === undefined) batch.del(key)
         else batch.put(key, encodeRow(values))

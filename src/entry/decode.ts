@@ -8,9 +8,10 @@ import { readEntryForm } from './assert.ts'
 import type { SignedEntry } from './entry.ts'
 import { maxEntryBytes } from './entry.ts'
 
-// `{"payload":` before and `,"sig":{"/":{"bytes":"<86 characters>"}}}` behind: both of fixed length
-const headLength = 11
-const tailLength = 112
+/** Length of what stands before the payload in a block: `{"payload":`. */
+export const headLength = 11
+/** Length of what stands behind it: `,"sig":{"/":{"bytes":"<86 characters>"}}}`. */
+export const tailLength = 112
 
 /** Of more faults the message is no line for a person any more; `details` has all. */
 const toldFaults = 20

@@ -3,12 +3,17 @@ import type { Signer } from '../../keys/signer.ts'
 import type { Block } from '../../store/block.ts'
 import { HashedBlock } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
+import { headLength, tailLength } from './decode.ts'
 import type { Payload, VerifiedEntry } from './entry.ts'
 import { entryPayloadType, maxEntryBytes } from './entry.ts'
 import { HandoffError } from '../errors.ts'
+import { asBuffer } from '../kernel/bytes.ts'
 import { asVerified } from './verify.ts'
 
 const encoder = new TextEncoder()
+// the signature has one length, so the block is spelt once, with room for it
+const blankSignature = 'A'.repeat(86)
+const tailOf = (base64: string): string => `,"sig":{"/":{"bytes":"${base64}"}}}`
 
 /** A signed entry and its block. */
 export interface Sealed {
@@ -23,14 +28,11 @@ export interface Sealed {
  */
 export function seal(payload: Payload, signer: Signer): Sealed {
   if (payload.signer !== signer.did) throw new TypeError('payload.signer is not the key that signs')
-  const payloadBytes = encoder.encode(payloadText(payload))
+  const bytes = encoder.encode(`{"payload":${payloadText(payload)}${tailOf(blankSignature)}`)
+  const payloadBytes = bytes.subarray(headLength, bytes.length - tailLength)
   const sig = signer.sign(pae(entryPayloadType, payloadBytes))
-  const base64 = Buffer.from(sig).toString('base64').slice(0, 86)
-  const tail = encoder.encode(`,"sig":{"/":{"bytes":"${base64}"}}}`)
-  const bytes = new Uint8Array(11 + payloadBytes.length + tail.length)
-  bytes.set(encoder.encode('{"payload":'))
-  bytes.set(payloadBytes, 11)
-  bytes.set(tail, 11 + payloadBytes.length)
+  const tail = tailOf(Buffer.from(sig).toString('base64').slice(0, 86))
+  asBuffer(bytes).write(tail, bytes.length - tailLength, 'latin1')
   if (bytes.length > maxEntryBytes) {
     throw new HandoffError(
       'HSTORE_INPUT_TOO_LARGE',

@@ -1,4 +1,6 @@
 import path from 'node:path'
+import { isCidText } from '../../store/cid-text.ts'
+import { unpackBlock } from '../../store/packed-block.ts'
 import type { TestStore } from './store.ts'
 import { filesIn, withLevel } from './store.ts'
 
@@ -21,7 +23,7 @@ export interface RawPayload {
   readonly stream: string
 }
 
-/** What lies in a store: blocks by CID, rows by key, artifact files by CID. */
+/** What lies in a store: blocks by CID, unpacked, rows by key, artifact files by CID. */
 export interface RawStore {
   readonly blocks: ReadonlyMap<string, Uint8Array>
   readonly rows: ReadonlyMap<string, Uint8Array>
@@ -35,7 +37,8 @@ export async function readRaw({ store }: TestStore): Promise<RawStore> {
   const rows = new Map<string, Uint8Array>()
   await withLevel(store, async (level) => {
     for await (const [key, value] of level.iterator()) {
-      if (key.startsWith('!blocks!')) blocks.set(key.slice('!blocks!'.length), value.slice())
+      const cid = key.startsWith('!blocks!') ? key.slice('!blocks!'.length) : undefined
+      if (isCidText(cid)) blocks.set(cid, unpackBlock(cid, value)!.slice())
       else rows.set(key, value.slice())
     }
   })
