@@ -7,7 +7,7 @@ import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { quoted } from '../kernel/shown.ts'
-import { idleBound } from './idle-bound.ts'
+import { Patience } from './patience.ts'
 import type { Transport } from './protocol.ts'
 import { syncPath, syncType } from './serve-http.ts'
 
@@ -38,15 +38,20 @@ export class HttpTransport implements Transport {
     const chunks: Uint8Array[] = []
     for await (const chunk of encodeMessage(request)) chunks.push(chunk)
     const content = new Uint8Array(Buffer.concat(chunks))
-    const response = await this.#post(content)
+    const over = new AbortController()
+    const response = await this.#post(content, over)
     if (response.status === 401 || response.status === 403) {
       const message = `${this.name} does not take the key: it has to be in the roster, neither closed nor frozen, and clocks have to agree`
       throw new HandoffError('HSTORE_REMOTE_DENIED', message)
     }
     const { body, status } = response
     if (status !== 200 || body === null) throw this.#fault(`it answers ${status}`)
-    const fault = (): Error => this.#fault('it says nothing more')
-    const packed = idleBound(this.#told(body), this.#options.idleMs, fault)
+    const patience = new Patience(this.#options.idleMs)
+    const fault = (): Error => {
+      over.abort()
+      return this.#fault('it says nothing more, or too little')
+    }
+    const packed = patience.bound(this.#told(body), fault)
     try {
       return await decodeMessage(packed)
     } catch (error) {
@@ -54,7 +59,7 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async #post(content: Uint8Array): Promise<Response> {
+  async #post(content: Uint8Array, over: AbortController): Promise<Response> {
     const { signer, idleMs, clock } = this.#options
     const digest = contentDigest(content)
     const { host, href, pathname } = this.#url
@@ -64,6 +69,8 @@ export class HttpTransport implements Transport {
       nonce: randomBytes(16).toString('base64url'),
     }
     const signature = signer === undefined ? {} : signRequest(signed, facts, signer)
+    // content is waited for as long as it comes
+    const timer = setTimeout(() => over.abort(new Error('it says nothing')), idleMs)
     try {
       return await fetch(href, {
         method: 'POST',
@@ -71,11 +78,13 @@ export class HttpTransport implements Transport {
         // an answer from elsewhere is none of this remote
         redirect: 'error',
         headers: { 'content-type': syncType, 'content-digest': digest, ...signature },
-        signal: AbortSignal.timeout(idleMs),
+        signal: over.signal,
       })
     } catch (error) {
       const { cause } = error as { cause?: unknown }
       throw this.#fault(whyOf(cause ?? error))
+    } finally {
+      clearTimeout(timer)
     }
   }
 

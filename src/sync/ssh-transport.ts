@@ -9,7 +9,7 @@ import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
-import { idleBound } from './idle-bound.ts'
+import { Patience, within } from './patience.ts'
 import type { Transport } from './protocol.ts'
 
 /** How ssh is called. */
@@ -21,6 +21,7 @@ export interface SshOptions {
 }
 
 const maxTold = 2000
+const lastWordsMs = 5000
 
 type SshProcess = ChildProcessByStdio<Writable, Readable, Readable>
 
@@ -30,6 +31,8 @@ export class SshTransport implements Transport {
   readonly #child: SshProcess
   readonly #reader: FrameReader
   readonly #failed: Promise<never>
+  readonly #idleMs: number
+  readonly #patience: Patience
   #told = ''
   #isOver = false
 
@@ -45,8 +48,10 @@ export class SshTransport implements Transport {
       this.#child.on('error', (error) => reject(this.#fault(error.message)))
     })
     this.#failed.catch(() => undefined)
+    this.#idleMs = idleMs
+    this.#patience = new Patience(idleMs)
     this.#reader = new FrameReader(
-      idleBound(this.#child.stdout, idleMs, () => this.#fault('it says nothing')),
+      this.#patience.bound(this.#child.stdout, () => this.#fault('it says nothing, or too little')),
     )
   }
 
@@ -71,15 +76,25 @@ export class SshTransport implements Transport {
   }
 
   async #ask(request: Message): Promise<IncomingMessage> {
+    this.#patience.renew()
     for await (const chunk of encodeFrames(encodeMessage(request))) {
       if (this.#isOver || !this.#child.stdin.writable) throw this.#fault('it broke off')
-      if (!this.#child.stdin.write(chunk))
-        await Promise.race([once(this.#child.stdin, 'drain'), once(this.#child, 'close')])
+      if (!this.#child.stdin.write(chunk)) await this.#drained()
     }
     const message = await this.#reader.next()
     if (message !== undefined) return decodeMessage(message)
-    await once(this.#child, 'close').catch(() => undefined)
-    throw this.#fault('it broke off')
+    // why, it may still be about to say
+    const fault = (): Error => this.#fault('it broke off')
+    if (this.#child.exitCode === null) await within(once(this.#child, 'close'), lastWordsMs, fault)
+    throw fault()
+  }
+
+  async #drained(): Promise<void> {
+    const { stdin } = this.#child
+    const drained = Promise.race([once(stdin, 'drain'), once(stdin, 'close')]).catch(() => {
+      throw this.#fault('it broke off')
+    })
+    await within(drained, this.#idleMs, () => this.#fault('it takes nothing more'))
   }
 
   #fault(why: string): HandoffError {
