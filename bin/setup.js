@@ -1,11 +1,12 @@
 // Makes a fresh clone ready: installs what package-lock.json names, builds dist when a source is newer.
 // Plain JavaScript with node: imports only, since nothing else is there yet. Talks on stderr.
-import { spawnSync } from 'node:child_process'
-import fs from 'node:fs'
-import path from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+'use strict'
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const { pathToFileURL } = require('node:url')
 
-const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const root = path.dirname(__dirname)
 const dist = path.join(root, 'dist')
 const stamp = path.join(dist, '.built')
 const sources = [
@@ -90,6 +91,14 @@ function bundle(rolldown, folder) {
   const to = path.join(folder, 'cli')
   const config = path.join(root, 'rolldown.config.js')
   run(process.execPath, [rolldown, '-c', config, '--input', from, '--dir', to], 'ignore')
+  // what is loaded before that, in one file
+  const first = [
+    '--input',
+    path.join(folder, 'src/cli/start.js'),
+    '--file',
+    path.join(to, 'start.cjs'),
+  ]
+  run(process.execPath, [rolldown, ...first, '--format', 'cjs', '--platform', 'node'], 'ignore')
 }
 
 /**
@@ -139,11 +148,16 @@ async function build() {
   }
 }
 
-try {
-  install()
-  if (process.argv.includes('--build') || !isBuilt()) await build()
-} catch (error) {
-  // what failed has told why
-  if (process.exitCode === undefined) throw error
-  process.exit()
+async function setUp() {
+  try {
+    install()
+    if (process.argv.includes('--build') || !isBuilt()) await build()
+  } catch (error) {
+    // what failed has told why
+    if (process.exitCode === undefined) throw error
+    process.exit()
+  }
 }
+
+/** Resolves when all is ready. */
+exports.ready = setUp()

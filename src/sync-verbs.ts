@@ -4,6 +4,8 @@ import { folderOf, readConfig } from './store-folder.ts'
 import type { OpenStoreOptions } from './store-options.ts'
 import type { Signer } from './keyring.ts'
 import { hasKey, openKey } from './keyring.ts'
+import type { LocalServeOptions, LocalServer } from './resident/listen.ts'
+import { serveLocally } from './resident/listen.ts'
 import { openOwn } from './sync/peer.ts'
 import type { Remote } from './sync/remotes.ts'
 import { Remotes } from './sync/remotes.ts'
@@ -75,6 +77,22 @@ export async function serveOverPipes(options: ClosedStoreOptions, pipes: Pipes):
   const context = await contextOptionsOf(options)
   await readConfig(context.folder)
   await serveStdio({ directory: context.folder, open: () => openOwn(context) }, pipes)
+}
+
+/**
+ * Does verbs for other processes of this user, until the server is closed: see `serveLocally`.
+ *
+ * @param build - Which build this is.
+ */
+export async function serveOverSocket(
+  options: ClosedStoreOptions,
+  build: string,
+  answer: LocalServeOptions['answer'],
+): Promise<LocalServer> {
+  const context = await contextOptionsOf(options)
+  // whose store it is has to be accepted before anything is done in it
+  await (await openOwn(context))[Symbol.asyncDispose]()
+  return serveLocally({ ...context, build, answer })
 }
 
 /** Serves a store over HTTP until the server is closed: see `serveHttp`. */

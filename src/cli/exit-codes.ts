@@ -21,6 +21,7 @@ type Exit = (typeof exits)[keyof typeof exits]
 const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_AGENT_NEEDED: exits.trust,
   HSTORE_AGENT_UNKNOWN: exits.no,
+  HSTORE_ANSWER_LOST: exits.unavailable,
   HSTORE_AUTHOR_MISMATCH: exits.trust,
   HSTORE_BODY_INVALID: exits.usage,
   HSTORE_CONFIG_DAMAGED: exits.damage,
@@ -61,6 +62,7 @@ const handoff: Readonly<Record<HandoffErrorCode, Exit>> = {
   HSTORE_ROSTER_ROLLBACK: exits.damage,
   HSTORE_SHALLOW_HELD: exits.usage,
   HSTORE_SIGNER_UNKNOWN: exits.trust,
+  HSTORE_SOCKET_UNUSABLE: exits.unavailable,
   HSTORE_STORE_EXISTS: exits.conflict,
   HSTORE_STORE_FOREIGN: exits.trust,
   HSTORE_STORE_MISSING: exits.usage,

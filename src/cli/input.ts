@@ -72,6 +72,7 @@ async function streamOf(io: Io, file: string): Promise<number | undefined> {
   const absolute = path.resolve(io.cwd, file)
   const number = absolute === '/dev/stdin' ? '0' : descriptor.exec(absolute)?.[1]
   if (number === undefined) return undefined
+  io.assertDescriptor?.()
   const found = await stat(absolute).catch(() => undefined)
   const isGiven = found?.isFIFO() || found?.isSocket() || found?.isCharacterDevice()
   return isGiven === true ? Number(number) : undefined

@@ -33,6 +33,14 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The name of this machine. */
   readonly machine: string
+  /** Which build this is; absent where nothing tells. */
+  readonly build?: string | undefined
+  /** Whether an error is not told but thrown on: the verb is left to the process that it is done for. */
+  leaves?(error: unknown): boolean
+  /** Throws where a descriptor of the caller can't be read. */
+  assertDescriptor?(): void
+  /** Throws where a folder of keys may not be used. */
+  assertKeys?(folder: string): void
 }
 
 /** Thrown by verbs for a wrong use that the argument parser can't see. */

@@ -2,7 +2,7 @@ import type { Io } from './io.ts'
 
 /** Prints what a verb has to show a person: on a terminal through the pager, elsewhere as it is. */
 export async function print(io: Io, text: string): Promise<void> {
-  const command = pagerOf(io)
+  const command = io.terminal === undefined ? undefined : pagerOf(io)
   if (command !== undefined && io.terminal !== undefined && text !== '') {
     const { LESS = 'FRX', ...rest } = io.env
     // the passphrase is no business of another program

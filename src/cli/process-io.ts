@@ -2,11 +2,10 @@ import { hostname } from 'node:os'
 import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import type { Io, Terminal } from './io.ts'
-
-const maxStdinBytes = 64 * 1024 * 1024
+import { readAll } from './read-all.ts'
 
 /** Returns the io of this process. */
-export function processIo(): Io {
+export function processIo(build?: string): Io {
   // a listener each, since an error of a stream without one ends the process
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
@@ -14,7 +13,7 @@ export function processIo(): Io {
     out: write,
     isCutOff: () => isCutOff,
     err: (text) => process.stderr.write(text),
-    stdin: readStdin,
+    stdin: () => readAll(process.stdin as AsyncIterable<Buffer>),
     stdinChunks: () => process.stdin as AsyncIterable<Buffer>,
     ask: (question) => askLine(question, false),
     askSecret: (question) => askLine(question, true),
@@ -26,6 +25,7 @@ export function processIo(): Io {
     },
     env: process.env,
     machine: hostname(),
+    build,
   }
 }
 
@@ -68,19 +68,6 @@ function write(data: string | Uint8Array): Promise<void> {
         )
     })
   })
-}
-
-async function readStdin(): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > maxStdinBytes) {
-      throw new HandoffError('HSTORE_INPUT_UNREADABLE', `-: is more than ${maxStdinBytes} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 async function askLine(question: string, isSecret: boolean): Promise<string | undefined> {

@@ -27,24 +27,30 @@ export type Verb = (
   options: GlobalOptions & Readonly<Record<string, unknown>>,
 ) => Promise<number>
 
-/** Runs the command line of this process and sets its exit code. */
-export async function run(): Promise<void> {
+/**
+ * Runs the command line of this process and sets its exit code.
+ *
+ * @param build - Which build this is.
+ */
+export async function run(build?: string): Promise<void> {
   const { processIo } = await import('./process-io.ts')
   cleanUpOnSignals()
-  process.exitCode = await main(process.argv.slice(2), processIo())
+  process.exitCode = await main(process.argv.slice(2), processIo(build))
 }
 
 /**
  * Runs one command line.
  *
  * @param argv - Without the program's own name.
- * @returns The exit code; see docs/cli.md. Never throws: what is no error of hstore's own is told as a bug.
+ * @returns The exit code; see docs/cli.md. Throws only what `io.leaves`: what else is no error of hstore's own is told as
+ * a bug.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const at: At = { path: [] }
   try {
     return await answer(argv, io, at)
   } catch (error) {
+    if (io.leaves?.(error) === true) throw error
     return report(error, io, argv, at)
   }
 }

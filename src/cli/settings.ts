@@ -10,7 +10,13 @@ import type { GlobalOptions } from './program.ts'
 import { plain } from './render.ts'
 
 /** Returns the folder of keys: --keys, HSTORE_KEYS, or the user's data folder. */
-export function keysFolder(io: Io, { keys }: GlobalOptions): string {
+export function keysFolder(io: Io, options: GlobalOptions): string {
+  const folder = foundKeysFolder(io, options)
+  io.assertKeys?.(folder)
+  return folder
+}
+
+function foundKeysFolder(io: Io, { keys }: GlobalOptions): string {
   const named = keys ?? set(io.env['HSTORE_KEYS'])
   if (named !== undefined) return assertNoFile(path.resolve(io.cwd, named))
   const data = set(io.env['XDG_DATA_HOME'])

@@ -66,10 +66,11 @@ export const syncVerbs: readonly VerbSpec[] = [
   {
     name: 'serve',
     group: 'Sync',
-    summary: 'Answer clients that sync with this store',
+    summary: 'Answer clients that sync, and quicken the verbs of this user',
     more: [
       'With --stdio, one client over standard input and output, with the rights of the account: what ssh:// starts on the other machine. The store is opened for each request, so that others get in between.',
       'With --listen, over HTTP until it is told to end: each request is signed with a key of the roster, and gets what its agent may read and write. Prints the address once it listens.',
+      'Unless --stdio is given, it also does put, get, resume, may-act and other verbs for processes of its own user that have the same folder of keys, over a local socket: they answer the same, sooner. Without --listen it does nothing else, and prints the path of the socket.',
     ],
     example: 'hstore serve --listen 127.0.0.1:8017',
     options: [

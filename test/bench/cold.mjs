@@ -1,5 +1,6 @@
-// Cold starts: whole processes of the command line, in turn with an empty script.
-import { spawnSync } from 'node:child_process'
+// Cold starts: whole processes of the command line, in turn with an empty script, alone and through `hstore serve`.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { dist } from './build.mjs'
@@ -8,12 +9,46 @@ import { author, envelope } from './envelope.mjs'
 const bin = path.join(path.dirname(dist), 'bin/hstore')
 
 /** Runs each case `rounds` times, round robin, and returns its wall times in ms by name. */
-export function coldStarts(folder, rounds) {
-  const place = { HSTORE_STORE: path.join(folder, 'store'), HSTORE_KEYS: path.join(folder, 'keys') }
-  const env = { ...process.env, ...place, HSTORE_AGENT: author }
+export async function coldStarts(folder, rounds) {
   mkdirSync(folder, { recursive: true })
   const empty = path.join(folder, 'empty.mjs')
   writeFileSync(empty, '')
+  const alone = madeStore(path.join(folder, 'alone'))
+  const served = madeStore(path.join(folder, 'served'))
+  const server = spawn(process.execPath, [bin, 'serve'], { env: served.env })
+  try {
+    await once(server.stdout, 'data')
+    const cases = {
+      'empty .mjs': { env: process.env, next: () => [empty] },
+      '--version': { env: process.env, next: () => [bin, '--version'] },
+    }
+    for (const [name, next] of Object.entries(alone.cases)) {
+      cases[name] = { env: alone.env, next }
+      cases[`${name}, served`] = { env: served.env, next: served.cases[name] }
+    }
+    return inTurn(cases, rounds)
+  } finally {
+    server.kill()
+  }
+}
+
+function inTurn(cases, rounds) {
+  const times = Object.fromEntries(Object.keys(cases).map((name) => [name, []]))
+  // the first round warms the file system's cache
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, { env, next }] of Object.entries(cases)) {
+      const time = timed(next(), env, name.startsWith('resume') ? [0, 1] : [0])
+      if (round >= 0) times[name].push(time)
+    }
+  }
+  return times
+}
+
+/** A store with an envelope and a lane, and what is done in it. */
+function madeStore(folder) {
+  const place = { HSTORE_STORE: path.join(folder, 'store'), HSTORE_KEYS: path.join(folder, 'keys') }
+  const env = { ...process.env, ...place, HSTORE_AGENT: author }
+  mkdirSync(folder, { recursive: true })
   let files = 0
   const putNext = () => {
     const file = path.join(folder, `envelope-${files}.json`)
@@ -27,24 +62,13 @@ export function coldStarts(folder, rounds) {
   const execution = path.join(folder, 'execution.json')
   writeFileSync(execution, JSON.stringify(executionOf('bench')))
   const cases = {
-    'empty .mjs': () => [empty],
-    '--version': () => [bin, '--version'],
     get: () => [bin, 'get', cid],
     'may-act': () => [bin, 'may-act', '--execution', execution],
     put: putNext,
     resume: () => [bin, 'resume', 'csag:handoff/bench'],
   }
-  const times = Object.fromEntries(Object.keys(cases).map((name) => [name, []]))
-  // the first round warms the file system's cache
-  for (let round = -1; round < rounds; round++) {
-    for (const [name, args] of Object.entries(cases)) {
-      const time = timed(args(), env, name === 'resume' ? [0, 1] : [0])
-      if (round >= 0) times[name].push(time)
-    }
-  }
-  return times
+  return { env, cases }
 }
-
 /** What the owner of a lane runs at its first epoch. */
 function executionOf(lane) {
   return {

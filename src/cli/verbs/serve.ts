@@ -1,23 +1,54 @@
-import { serveOverHttp, serveOverPipes } from '../../sync-verbs.ts'
+import { HstoreError } from '../../kernel/errors.ts'
+import type { LocalServer } from '../../resident/listen.ts'
+import { serveOverHttp, serveOverPipes, serveOverSocket } from '../../sync-verbs.ts'
 import { readInput } from '../input.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import type { Verb } from '../program.ts'
-import { jsonLine } from '../render.ts'
+import { jsonLine, plain } from '../render.ts'
+import { residentIo } from '../resident-io.ts'
 import { openOptions } from '../settings.ts'
+import { verbs } from '../verb-table.ts'
 
 type Options = Parameters<Verb>[2]
 
 /** `hstore serve`: answers clients. */
 export const serve: Verb = async (io, _args, options) => {
   const { listen, stdio } = options
-  if ((stdio === true) === (typeof listen === 'string'))
+  if (stdio === true && typeof listen === 'string')
     throw new UsageError(
-      'how? --stdio serves one client over pipes, --listen HOST:PORT many over HTTP',
+      '--stdio serves one client over pipes, --listen HOST:PORT many over HTTP: take one of them',
     )
   if (stdio === true) await overPipes(io, options)
-  else await overHttp(io, String(listen), options)
+  else if (typeof listen === 'string') await overHttp(io, listen, options)
+  else await overSocket(io, options)
   return 0
+}
+
+/** Does verbs for other processes of this user, over a local socket. */
+async function overSocket(io: Io, options: Options): Promise<void> {
+  refuseHttpOptions(options)
+  const { socket } = await listenLocally(io, options)
+  await io.out(options.json === true ? jsonLine('serve', { socket }) : `${plain(socket)}\n`)
+  await ended()
+}
+
+async function listenLocally(io: Io, options: Options): Promise<LocalServer> {
+  const { build } = io
+  if (build === undefined) throw new UsageError('serve without --listen runs from bin/hstore only')
+  const open = openOptions(io, options)
+  // loaded now: there is nobody yet who waits
+  const { main } = await import('../program.ts')
+  for (const { load } of verbs) await load?.()
+  return serveOverSocket(open, build, async (asker) => {
+    const own = residentIo(asker, open.keys)
+    try {
+      return await main(asker.request.argv, own)
+    } catch (error) {
+      if (own.leaves?.(error) === true) return undefined
+      throw error
+    }
+  })
 }
 
 async function overPipes(io: Io, options: Options): Promise<void> {
@@ -34,9 +65,27 @@ async function overHttp(io: Io, listen: string, options: Options): Promise<void>
     clock: Date.now,
   })
   const { url } = server
-  await io.out(options.json === true ? jsonLine('serve', { url }) : `${url}\n`)
-  // a signal ends it
-  await new Promise(() => undefined)
+  const socket = await listenLocally(io, options).then(
+    (local) => local.socket,
+    (error: unknown) => {
+      if (!(error instanceof HstoreError || error instanceof UsageError)) throw error
+      io.err(`hstore: warning: ${plain(error.message)}\n`)
+      return null
+    },
+  )
+  await io.out(options.json === true ? jsonLine('serve', { url, socket }) : `${url}\n`)
+  await ended()
+}
+
+/** A signal ends it. */
+function ended(): Promise<never> {
+  return new Promise(() => undefined)
+}
+
+function refuseHttpOptions(options: Options): void {
+  for (const name of ['tlsCert', 'tlsKey', 'public'])
+    if (options[name] !== undefined)
+      throw new UsageError('--tls-cert, --tls-key and --public go with --listen')
 }
 
 function addressOf(listen: string): { host: string; port: number } {

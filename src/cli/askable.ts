@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { cardPath } from '../resident/card.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Verbs that are as well done by another process of the same user: none changes who is trusted, none goes on and on. */
+const askable: ReadonlySet<string> = new Set([
+  'blame',
+  'diff',
+  'get',
+  'heads',
+  'inbox',
+  'log',
+  'may-act',
+  'put',
+  'resume',
+  'show',
+  'stats',
+  'status',
+])
+
+/** What reads a secret, accepts a store, or goes on as long as somebody writes. */
+const ownOptions = /^--(?:passphrase-file|genesis|batch)(?:=|$)/
+
+/** A path that means another file in each process. */
+const ownPath = /(?:^|\/)(?:dev|proc)(?:\/|$)/
+
+/** Returns whether a command line can be left to another process. */
+export function isAskable(argv: readonly string[], env: Env): boolean {
+  if (!askable.has(argv[0] ?? '') || filled(env['HSTORE_PASSPHRASE']) !== undefined) return false
+  return !argv.some((word) => ownOptions.test(word) || ownPath.test(word))
+}
+
+/** Where a command line is looked at from, and the card of the process that serves its store, if one does. */
+export interface Where {
+  readonly cwd: string
+  readonly card: string
+}
+
+/**
+ * Returns where the store's card would be. The program reads a command line more strictly: which store is opened, and
+ * with whose keys, is for the process that answers to find out.
+ */
+export function whereOf(argv: readonly string[], env: Env): Where | undefined {
+  try {
+    const cwd = process.cwd()
+    const keys = keysOf(argv, env, cwd)
+    const store = storeOf(optionOf(argv, '--store') ?? filled(env['HSTORE_STORE']), cwd)
+    if (ownPath.test(cwd) || keys === undefined || store === undefined) return undefined
+    return { cwd, card: cardPath(keys, store) }
+  } catch {
+    // what is wrong the program tells
+    return undefined
+  }
+}
+
+function keysOf(argv: readonly string[], env: Env, cwd: string): string | undefined {
+  const named = optionOf(argv, '--keys') ?? filled(env['HSTORE_KEYS'])
+  if (named !== undefined) return path.resolve(cwd, named)
+  const home = filled(env['HOME']) ?? filled(env['USERPROFILE'])
+  const data = filled(env['XDG_DATA_HOME']) ?? (home && path.join(home, '.local', 'share'))
+  return data && path.join(data, 'hstore', 'keys')
+}
+
+function storeOf(named: string | undefined, cwd: string): string | undefined {
+  if (named !== undefined) {
+    const folder = path.resolve(cwd, named)
+    const inner = path.join(folder, '.hstore')
+    return !isStore(folder) && isStore(inner) ? inner : folder
+  }
+  for (let at = cwd; ; at = path.dirname(at)) {
+    const folder = path.join(at, '.hstore')
+    if (isStore(folder)) return folder
+    if (path.dirname(at) === at) return undefined
+  }
+}
+
+function isStore(folder: string): boolean {
+  return existsSync(path.join(folder, 'config.json')) || existsSync(path.join(folder, 'db'))
+}
+
+function optionOf(argv: readonly string[], name: string): string | undefined {
+  const at = argv.findLastIndex((word) => word === name || word.startsWith(`${name}=`))
+  return argv[at] === name ? argv[at + 1] : argv[at]?.slice(name.length + 1)
+}
+
+function filled(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}

@@ -1,0 +1,23 @@
+/*
+ * The first file that bin/hstore loads. Where a process of this user serves the store, `hstore serve`, it does the verb;
+ * what it can't, or where there is none, is done by the program. So nothing of the program is loaded here.
+ */
+import path from 'node:path'
+import { findCard } from '../resident/card.ts'
+import { ask } from './ask.ts'
+import { isAskable, whereOf } from './askable.ts'
+
+/**
+ * Runs the command line of this process.
+ *
+ * @param build - Which build this is.
+ * @param alone - Runs it with the program itself.
+ */
+export function start(build: string, alone: () => void): void {
+  const argv = process.argv.slice(2)
+  if (!isAskable(argv, process.env)) return alone()
+  const where = whereOf(argv, process.env)
+  const card = where === undefined ? undefined : findCard(where.card)
+  if (where === undefined || card === undefined) return alone()
+  ask({ card, folder: path.dirname(where.card), cwd: where.cwd }, { argv, build, alone })
+}
