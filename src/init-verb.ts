@@ -84,7 +84,7 @@ export async function newPassphrase(
 
 // What an init that was cut short leaves: the next one goes on from there.
 const ours =
-  /^(?:acknowledged|artifacts|closed|config\.json\..*|db|holder|kept-.*|lock|quarantine|remotes\.json|tmp)$/
+  /^(?:acknowledged|artifacts|closed|config\.json\..*|db|holder|kept-.*|lock|quarantine|remotes\.json|tmp|wanted)$/
 
 /** Throws `HSTORE_STORE_EXISTS`, `HSTORE_OUTPUT_EXISTS` when a folder can't be a new store's. */
 export async function assertFree(folder: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { Signer } from './keyring.ts'
 import { hasKey, openKey } from './keyring.ts'
 import type { LocalServeOptions, LocalServer } from './resident/listen.ts'
 import { serveLocally } from './resident/listen.ts'
+import { KeptOpen } from './sync/kept-open.ts'
 import { openOwn } from './sync/peer.ts'
 import type { Remote } from './sync/remotes.ts'
 import { Remotes } from './sync/remotes.ts'
@@ -76,7 +77,8 @@ export async function removeRemote(name: string, options: ClosedStoreOptions): P
 export async function serveOverPipes(options: ClosedStoreOptions, pipes: Pipes): Promise<void> {
   const context = await contextOptionsOf(options)
   await readConfig(context.folder)
-  await serveStdio({ directory: context.folder, open: () => openOwn(context) }, pipes)
+  await using kept = new KeptOpen(context.folder, () => openOwn(context))
+  await serveStdio({ directory: context.folder, open: () => kept.open() }, pipes)
 }
 
 /**
@@ -102,8 +104,17 @@ export async function serveOverHttp(
 ): Promise<HttpServer> {
   const context = await contextOptionsOf(options)
   // whose store it is has to be accepted before anybody is answered
-  await (await openOwn(context))[Symbol.asyncDispose]()
-  return serveHttp({ directory: context.folder, open: () => openOwn(context) }, listen)
+  const kept = new KeptOpen(context.folder, () => openOwn(context))
+  await (await kept.open())[Symbol.asyncDispose]()
+  const served = { directory: context.folder, open: () => kept.open() }
+  const server = await serveHttp(served, listen)
+  return {
+    url: server.url,
+    close: async () => {
+      await server.close()
+      await kept[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** Returns what opens an agent's key, where it has one: a remote over HTTP wants to know who asks. */

@@ -3,7 +3,7 @@ import type { CidText } from './cid-text.ts'
 import { digestOf } from './cid-text.ts'
 import type { RowChange } from './commit.ts'
 import type { Database } from './database.ts'
-import { parseEntryKey, rangeKey } from './keyspace.ts'
+import { entryPrefix, parseEntryKey, rangeKey } from './keyspace.ts'
 
 /*
  * Fingerprints of what a stream holds, in a tree: a leaf covers the entries of a hundred values of seq, an inner node 32
@@ -100,13 +100,17 @@ export async function readRangeTree(
   stream: string,
   leaves: number,
 ): Promise<RangeTree> {
+  const known = new Map<string, string>()
+  for await (const batch of db.rowBatches('ranges', entryPrefix(stream)))
+    for (const { key, values } of batch) known.set(key, values[0] ?? emptyFingerprint)
   const fingerprints: string[] = []
   const rows: RowChange[] = []
   for (let range = 0; range < leaves; range++) {
     const key = rangeKey(stream, range)
-    const known = db.readRow('ranges', key)?.[0]
-    const found = known ?? fingerprintOf(await entriesInRange(db, stream, range))
-    if (known === undefined && found !== emptyFingerprint)
+    const remembered = known.get(key)
+    const found = remembered ?? fingerprintOf(await entriesInRange(db, stream, range))
+    // the last one changes with the next entry
+    if (remembered === undefined && found !== emptyFingerprint && range < leaves - 1)
       rows.push({ index: 'ranges', key, values: [found] })
     fingerprints.push(found)
   }

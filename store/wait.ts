@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from './errors.ts'
 import { findHolder } from './holder.ts'
+import { leaveWord, takeWordBack } from './wanted.ts'
 
 /**
  * Tries again and again to take a database that one process holds at a time, until `waitMs` are over; 0 is one try.
@@ -14,12 +15,19 @@ export async function waitForDatabase<T>(
   attempt: () => Promise<T | undefined>,
 ): Promise<T> {
   const started = performance.now()
-  for (let tries = 0; ; tries++) {
-    const taken = await attempt()
-    if (taken !== undefined) return taken
-    const waitedMs = performance.now() - started
-    if (waitedMs >= waitMs) throw busy(directory, waitedMs)
-    await sleep(Math.min(delayMs(tries), waitMs - waitedMs))
+  let isWordLeft = false
+  try {
+    for (let tries = 0; ; tries++) {
+      const taken = await attempt()
+      if (taken !== undefined) return taken
+      const waitedMs = performance.now() - started
+      if (waitedMs >= waitMs) throw busy(directory, waitedMs)
+      leaveWord(directory)
+      isWordLeft = true
+      await sleep(Math.min(delayMs(tries), waitMs - waitedMs))
+    }
+  } finally {
+    if (isWordLeft) takeWordBack(directory)
   }
 }
 
@@ -29,9 +37,12 @@ export function assertWait(waitMs: number): void {
   throw new RangeError(`waitMs: wanted a finite number of milliseconds from 0 on, got ${waitMs}`)
 }
 
+/** Who waits tries again within so many ms. */
+export const maxDelayMs = 40
+
 /** 3 to 40 ms, growing, half of it by chance, so that processes that wait together do not come back together. */
 function delayMs(tries: number): number {
-  return Math.min(40, 3 * 1.4 ** tries) * (0.5 + Math.random() / 2)
+  return Math.min(maxDelayMs, 3 * 1.4 ** tries) * (0.5 + Math.random() / 2)
 }
 
 function busy(directory: string, waitedMs: number): StoreError {

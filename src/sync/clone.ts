@@ -14,15 +14,16 @@ import { hasConfig, writeConfig } from '../store-folder.ts'
 import { findPins, readMarkSecret, unpinned, writePins } from '../trust/pin-file.ts'
 import { greet } from './greet.ts'
 import { assertManifest, takeIn } from './import.ts'
+import { KeptOpen } from './kept-open.ts'
 import type { Peer } from './peer.ts'
 import { openOwn } from './peer.ts'
 import type { ProgressState } from './progress.ts'
 import type { Transport } from './protocol.ts'
 import { Quarantine } from './quarantine.ts'
-import type { WithOwn } from './reconcile.ts'
 import { noMarks, writeMarks } from './remote-marks.ts'
 import { Remotes } from './remotes.ts'
 import { syncSession } from './session.ts'
+import { withOwnOf } from './sync-with.ts'
 import { takeCar } from './take-car.ts'
 import type { TransportOptions } from './transport.ts'
 import { absoluteUrl, openTransport } from './transport.ts'
@@ -94,8 +95,8 @@ async function cloneRemote(url: string, options: CloneOptions): Promise<CloneRep
   const quarantine = await Quarantine.open(folder, url)
   try {
     const session = { pull: true, push: false, dryRun: false, nowMs, onProgress }
-    const withOwn = withCloneOf(genesis, options)
-    const done = await syncSession(withOwn, transport, quarantine, noMarks, session)
+    await using kept = new KeptOpen(folder, () => openClone(genesis, options))
+    const done = await syncSession(withOwnOf(kept), transport, quarantine, noMarks, session)
     if (!(await hasConfig(folder))) throw noRoster(transport, genesis)
     await writeMarks(keysFolder, genesis, url, done.marks)
     const { pulled, unstored } = done.report
@@ -130,13 +131,10 @@ async function agreed(
   )
 }
 
-function withCloneOf(genesis: CidText, options: CloneOptions): WithOwn {
-  return async (use) => {
-    await using own = (await hasConfig(options.folder))
-      ? await openOwn({ ...options, genesis })
-      : await openBlank(genesis, options)
-    return await use(own)
-  }
+async function openClone(genesis: CidText, options: CloneOptions): Promise<Peer> {
+  return (await hasConfig(options.folder))
+    ? openOwn({ ...options, genesis })
+    : openBlank(genesis, options)
 }
 
 /** Opens a store that has no roster yet: it becomes one when the first rosters are accepted. */

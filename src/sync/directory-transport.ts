@@ -1,29 +1,30 @@
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import type { CarTextBlock } from '../../store/car-read.ts'
 import { answer } from './answer.ts'
+import { KeptOpen } from './kept-open.ts'
+import type { SettledPeer } from './peer.ts'
 import { openOther } from './peer.ts'
 import type { Transport } from './protocol.ts'
 import { ownerRights } from './rights.ts'
 
-/** Another store on this machine, opened for each request: whoever else works on it gets in between. */
+/** Another store on this machine: whoever else works on it gets in between requests. */
 export class DirectoryTransport implements Transport {
   readonly name: string
-  readonly #waitMs: number
+  readonly #kept: KeptOpen<SettledPeer>
 
   /** @param folder - The store's folder, as an absolute path. */
   constructor(folder: string, waitMs: number) {
     this.name = folder
-    this.#waitMs = waitMs
+    this.#kept = new KeptOpen(folder, () => openOther(folder, waitMs))
   }
 
   async ask(request: Message): Promise<IncomingMessage> {
-    const open = () => openOther(this.name, this.#waitMs)
-    const served = { directory: this.name, open }
+    const served = { directory: this.name, open: () => this.#kept.open() }
     return incoming(await answer(served, incoming(request), ownerRights))
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    // nothing is held between requests
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#kept[Symbol.asyncDispose]()
   }
 }
 

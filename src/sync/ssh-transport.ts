@@ -2,6 +2,7 @@ import type { ChildProcessByStdio } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeFrames, FrameReader } from '../../store/frames.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { decodeMessage, encodeMessage } from '../../store/wire.ts'
@@ -22,6 +23,7 @@ export interface SshOptions {
 
 const maxTold = 2000
 const lastWordsMs = 5000
+const endMs = 1000
 
 type SshProcess = ChildProcessByStdio<Writable, Readable, Readable>
 
@@ -33,6 +35,7 @@ export class SshTransport implements Transport {
   readonly #failed: Promise<never>
   readonly #idleMs: number
   readonly #patience: Patience
+  readonly #ended: Promise<void>
   #told = ''
   #isOver = false
 
@@ -50,6 +53,10 @@ export class SshTransport implements Transport {
     this.#failed.catch(() => undefined)
     this.#idleMs = idleMs
     this.#patience = new Patience(idleMs)
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('exit', () => resolve())
+      this.#child.once('error', () => resolve())
+    })
     this.#reader = new FrameReader(
       this.#patience.bound(this.#child.stdout, () => this.#fault('it says nothing, or too little')),
     )
@@ -106,6 +113,11 @@ export class SshTransport implements Transport {
     this.#isOver = true
     this.#child.stdin.end()
     this.#child.stdout.destroy()
+    // it closes its store, unless it has no mind to end
+    const over = new AbortController()
+    const late = sleep(endMs, undefined, { signal: over.signal }).catch(() => undefined)
+    await Promise.race([this.#ended, late])
+    over.abort()
     this.#child.kill()
     this.#child.unref()
   }

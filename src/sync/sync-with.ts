@@ -1,6 +1,8 @@
 import type { ContextOptions } from '../context.ts'
 import { HandoffError } from '../errors.ts'
 import { readConfig } from '../store-folder.ts'
+import { KeptOpen } from './kept-open.ts'
+import type { Peer } from './peer.ts'
 import { openOwn } from './peer.ts'
 import { Quarantine } from './quarantine.ts'
 import type { WithOwn } from './reconcile.ts'
@@ -40,8 +42,9 @@ export async function syncWith(
 ): Promise<SyncReport> {
   const { folder, keysFolder, cwd, waitMs, ssh, signer } = options
   const { genesis } = await readConfig(folder)
+  await using kept = new KeptOpen(folder, () => openOwn(options))
   // the user's trust is asked for before anybody is contacted
-  await (await openOwn(options))[Symbol.asyncDispose]()
+  await (await kept.open())[Symbol.asyncDispose]()
   const { name, url } = await findRemote(
     await Remotes.open(folder, keysFolder, genesis),
     remote,
@@ -51,7 +54,7 @@ export async function syncWith(
   const quarantine = await Quarantine.open(folder, url)
   try {
     const marks = await readMarks(keysFolder, genesis, url)
-    const done = await syncSession(withOwnOf(options), transport, quarantine, marks, options)
+    const done = await syncSession(withOwnOf(kept), transport, quarantine, marks, options)
     if (!options.dryRun) await writeMarks(keysFolder, genesis, url, done.marks)
     const { unstored, vanished } = done.report
     const isFaulty = unstored.some(({ fate }) => fate !== 'parked')
@@ -63,9 +66,9 @@ export async function syncWith(
 }
 
 /** Returns what opens the store for one step at a time. */
-export function withOwnOf(options: ContextOptions): WithOwn {
+export function withOwnOf(store: { open(): Promise<Peer> }): WithOwn {
   return async (use) => {
-    await using own = await openOwn(options)
+    await using own = await store.open()
     return await use(own)
   }
 }

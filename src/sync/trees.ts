@@ -32,8 +32,35 @@ export async function tipsIn(db: Database): Promise<readonly Tip[]> {
   return tips
 }
 
+/** What was read of a database, as long as nothing is written to it. */
+interface Known {
+  readonly commits: number
+  readonly trees: Map<string, RangeTree>
+}
+
+const known = new WeakMap<Database, Known>()
+
 /** Returns the fingerprints of a stream. */
 export async function treeOf(db: Database, stream: string): Promise<RangeTree> {
+  const { commits } = db
+  const { trees } = knownOf(db)
+  const found = trees.get(stream)
+  if (found !== undefined) return found
+  const tree = await readTree(db, stream)
+  if (db.commits === commits) trees.set(stream, tree)
+  return tree
+}
+
+function knownOf(db: Database): Known {
+  const { commits } = db
+  const found = known.get(db)
+  if (found?.commits === commits) return found
+  const none = { commits, trees: new Map() }
+  known.set(db, none)
+  return none
+}
+
+async function readTree(db: Database, stream: string): Promise<RangeTree> {
   const tips: CidText[] = []
   for await (const { values } of db.rows('tips', tipPrefix(stream)))
     tips.push(...(values as CidText[]))

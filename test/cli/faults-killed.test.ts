@@ -111,7 +111,9 @@ describe('a command that is killed', () => {
         await ok(store.run('gc'))
         const left = (await readdir(store.store)).filter(
           (name) =>
-            !/^(?:acknowledged|artifacts|closed|config\.json|damaged-\d+|db|lock|tmp)$/.test(name),
+            !/^(?:acknowledged|artifacts|closed|config\.json|damaged-\d+|db|lock|tmp|wanted)$/.test(
+              name,
+            ),
         )
         expect({ round, left }).toEqual({ round, left: [] })
         for (const name of await readdir(store.store)) {

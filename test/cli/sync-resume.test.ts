@@ -10,6 +10,7 @@ import { Quarantine } from '../../src/sync/quarantine.ts'
 import { noMarks } from '../../src/sync/remote-marks.ts'
 import { syncSession } from '../../src/sync/session.ts'
 import { SshTransport } from '../../src/sync/ssh-transport.ts'
+import { openOwn } from '../../src/sync/peer.ts'
 import { withOwnOf } from '../../src/sync/sync-with.ts'
 import { serveOverHttp } from '../../src/sync-verbs.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
@@ -75,7 +76,13 @@ async function push(
   await using wire = new NotingTransport(below)
   try {
     const options = { pull: true, push: true, dryRun: false, nowMs: 1 }
-    await syncSession(withOwnOf(context), wire, quarantine, noMarks, options)
+    await syncSession(
+      withOwnOf({ open: () => openOwn(context) }),
+      wire,
+      quarantine,
+      noMarks,
+      options,
+    )
     return { sent: wire.sent, isWhole: true }
   } catch (error) {
     if (error instanceof HandoffError) return { sent: wire.sent, isWhole: false }

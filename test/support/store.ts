@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Level } from 'level'
 import { afterAll } from 'vitest'
+import { findHolder } from '../../store/holder.ts'
+import { leaveWord, takeWordBack } from '../../store/wanted.ts'
 import type { Ran, RunOptions } from './cli.ts'
 import { runCli } from './cli.ts'
 import { historyFiles } from './history.ts'
@@ -101,6 +104,9 @@ export async function withLevel<T>(
   store: string,
   use: (level: Level<string, Uint8Array>) => Promise<T>,
 ): Promise<T> {
+  // a server in this process keeps its store open for a moment
+  for (; findHolder(store) !== undefined; await sleep(5)) leaveWord(store)
+  takeWordBack(store)
   const level = new Level<string, Uint8Array>(path.join(store, 'db'), { valueEncoding: 'view' })
   await level.open()
   try {

@@ -9,6 +9,7 @@ import { Quarantine } from '../../../src/sync/quarantine.ts'
 import { noMarks } from '../../../src/sync/remote-marks.ts'
 import type { SessionReport } from '../../../src/sync/session.ts'
 import { syncSession } from '../../../src/sync/session.ts'
+import { openOwn } from '../../../src/sync/peer.ts'
 import { withOwnOf } from '../../../src/sync/sync-with.ts'
 import type { Block } from '../../../store/block.ts'
 import type { CidText } from '../../../store/cid-text.ts'
@@ -87,7 +88,15 @@ async function pullInto(
   try {
     const options = { pull: true, push: false, dryRun: false, nowMs: 1 }
     const wire = new DirectoryTransport(remote.store, 20_000)
-    return (await syncSession(withOwnOf(context), wire, quarantine, noMarks, options)).report
+    return (
+      await syncSession(
+        withOwnOf({ open: () => openOwn(context) }),
+        wire,
+        quarantine,
+        noMarks,
+        options,
+      )
+    ).report
   } finally {
     quarantine.close()
   }

@@ -5,6 +5,7 @@ import { packCids } from '../../../src/sync/protocol.ts'
 import { Quarantine } from '../../../src/sync/quarantine.ts'
 import { noMarks } from '../../../src/sync/remote-marks.ts'
 import { syncSession } from '../../../src/sync/session.ts'
+import { openOwn } from '../../../src/sync/peer.ts'
 import { withOwnOf } from '../../../src/sync/sync-with.ts'
 import type { Block } from '../../../store/block.ts'
 import type { JsonForm } from '../../../store/canonical.ts'
@@ -442,7 +443,13 @@ async function syncFrom(store: TestStore, remote: string, change: Change): Promi
   try {
     const options = { pull: true, push: false, dryRun: false, nowMs: 1 }
     const wire = new HostileTransport(remote, change)
-    const { report } = await syncSession(withOwnOf(context), wire, quarantine, noMarks, options)
+    const { report } = await syncSession(
+      withOwnOf({ open: () => openOwn(context) }),
+      wire,
+      quarantine,
+      noMarks,
+      options,
+    )
     return report.pulled === 0 ? 'told' : `pulled ${report.pulled}`
   } catch (error) {
     if (error instanceof HstoreError) return error.code
