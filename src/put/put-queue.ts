@@ -10,6 +10,7 @@ import type { BegunPut, PutOptions, PutResult } from './put.ts'
 import { beginPut, beginPutNow } from './put.ts'
 import type { PutInput, PutItem } from './put-all.ts'
 import { putAll } from './put-all.ts'
+import { findCanonical } from './read-input.ts'
 
 /** Who puts, and where: found once for all puts. */
 export interface Putter {
@@ -20,7 +21,8 @@ export interface Putter {
 
 /**
  * Takes puts one after the other, so that a document never overtakes the parent that was put before it; the waits for
- * the disk run side by side. A value that names no local files goes through without a wait once the putter is known.
+ * the disk run side by side. What is canonical and names no local files goes through without a wait once the putter is
+ * known.
  */
 export class PutQueue {
   readonly #find: () => Promise<Putter>
@@ -57,13 +59,13 @@ export class PutQueue {
   /** Apart from the wait for the disk, through which the copy of the document would be held else. */
   #beginOf(input: Uint8Array | object, options: PutInput): BegunPut | Promise<BegunPut> {
     // read at once, since the caller may change its value or buffer while the put waits for its turn
-    const given = input instanceof Uint8Array ? input.slice() : encodeValue(input)
+    const given = input instanceof Uint8Array ? canonicalOf(input.slice()) : encodeValue(input)
     return this.#putNow(given, options) ?? this.#putInTurn(given, options)
   }
 
   #putNow(given: Uint8Array | CanonicalValue, options: PutInput): BegunPut | undefined {
-    const isPlain = options.bundle === undefined && options.parents === undefined
-    if (this.#queue.size > 0 || this.#putter === undefined || !isPlain) return undefined
+    if (this.#queue.size > 0 || this.#putter === undefined) return undefined
+    if (options.parents !== undefined) return undefined
     if (given instanceof Uint8Array) return undefined
     return beginPutNow(this.#putter.context, given, optionsOf(this.#putter, options, []))
   }
@@ -80,6 +82,11 @@ export class PutQueue {
     for (const ref of options.parents ?? []) parents.push((await resolveEntry(context, ref)).cid)
     return beginPut(context, given, bundle, optionsOf(this.#putter, options, parents))
   }
+}
+
+/** A canonical file is a value at once. */
+function canonicalOf(bytes: Uint8Array): Uint8Array | CanonicalValue {
+  return findCanonical(bytes) ?? bytes
 }
 
 function optionsOf(

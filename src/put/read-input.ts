@@ -72,8 +72,8 @@ export function readRemoteValue({ form, bytes }: CanonicalValue): ReadEnvelope |
   return { envelope: keptEnvelope(judgement), judgement, body, source: undefined }
 }
 
-/** A canonical file is its own body. Its first bytes tell files that are laid out for people apart at once. */
-function findCanonical(bytes: Uint8Array): CanonicalValue | undefined {
+/** Returns a canonical file as a value: it is its own body. Its first bytes tell files that are laid out for people apart at once. */
+export function findCanonical(bytes: Uint8Array): CanonicalValue | undefined {
   if (bytes[1] !== 0x22) return undefined
   try {
     return { form: decodeForm(bytes).form, bytes }

@@ -105,6 +105,13 @@ describe('hstore put of many', () => {
     expect(await revisionsIn()).toEqual(['R0', 'R1'])
   })
 
+  it('refuses a bundle that is none, also where no envelope asks for it', async () => {
+    const file = await writeLines('few.ndjson', lines(0, 2))
+    const ran = await put('--batch', file, '--bundle', 'nowhere')
+    expect(ran).toMatchObject({ exit: 2, out: '' })
+    expect(ran.err).toMatch(/nowhere: can't be opened as the directory of a bundle/)
+  })
+
   it('names a file that is not there', async () => {
     const ran = await put('--batch', 'nowhere.ndjson')
     expect(ran).toMatchObject({ exit: 2, out: '' })

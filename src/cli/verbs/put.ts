@@ -3,6 +3,8 @@ import path from 'node:path'
 import { HandoffError } from '../../errors.ts'
 import { HstoreError } from '../../kernel/errors.ts'
 import type { PutItem } from '../../open-store.ts'
+import { openSourceBundle } from '../../source-bundle.ts'
+import { GatheredOutput } from '../gathered-output.ts'
 import { isStream, readInput } from '../input.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
@@ -19,15 +21,18 @@ export const put: Verb = async (io, files, options) => {
     throw new UsageError('- stands for stdin, once')
   await using store = await openNamed(io, options)
   const given = new Given(io, files, options)
+  const output = new GatheredOutput(io)
   try {
     for await (const report of store.putAll(given.items())) {
       const name = given.next()
-      await io.out(options.json === true ? jsonLine('put', report) : `${report.cid}\n`)
+      await output.add(options.json === true ? jsonLine('put', report) : `${report.cid}\n`)
       for (const warning of report.warnings) io.err(`hstore: warning: ${plain(warning)}\n`)
       if (!report.new) io.err(`hstore: ${plain(name)} was there already\n`)
     }
   } catch (error) {
     throw named(error, given)
+  } finally {
+    await output.flush()
   }
   return 0
 }
@@ -40,6 +45,7 @@ class Given {
   /** Names of what was read and has no report yet. */
   readonly #underWay: string[] = []
   #read = 0
+  #bundle: string | undefined
 
   constructor(io: Io, files: readonly string[], options: Options) {
     this.#io = io
@@ -54,28 +60,28 @@ class Given {
       if (this.#options['batch'] === true) yield* this.#lines(file)
       else {
         this.#underWay.push(file)
-        yield this.#item(file, await readInput(this.#io, file))
+        const input = await readInput(this.#io, file)
+        yield { input, options: await this.#optionsOf(file) }
       }
     }
   }
 
   async *#lines(file: string): AsyncGenerator<PutItem> {
-    let count = 0
+    let options: PutItem['options']
     for await (const { number, bytes } of linesOf(this.#io, file)) {
-      count += 1
       this.#underWay.push(`${file}:${number}`)
-      yield this.#item(file, bytes)
+      options ??= await this.#optionsOf(file)
+      yield { input: bytes, options }
     }
-    if (count > 0) return
+    if (options !== undefined) return
     this.#underWay.push(file)
     throw new HandoffError('HSTORE_INPUT_UNREADABLE', `${file}: has no line with an envelope`)
   }
 
-  async #item(file: string, input: Uint8Array): Promise<PutItem> {
+  async #optionsOf(file: string): Promise<NonNullable<PutItem['options']>> {
     const { parent, shallow } = this.#options
     const parents = parent as readonly string[] | undefined
-    const options = { bundle: await this.#bundleOf(file), parents, shallow: shallow === true }
-    return { input, options }
+    return { bundle: await this.#bundleOf(file), parents, shallow: shallow === true }
   }
 
   /** Returns the name of what is reported next. */
@@ -97,10 +103,19 @@ class Given {
   /** The files of an envelope are beside it, wherever a link to it stands. */
   async #bundleOf(file: string): Promise<string> {
     const bundle = this.#options['bundle'] as string | undefined
-    if (bundle !== undefined) return path.resolve(this.#io.cwd, bundle)
+    if (bundle !== undefined) {
+      this.#bundle ??= await folderOf(path.resolve(this.#io.cwd, bundle))
+      return this.#bundle
+    }
     if (await isStream(this.#io, file)) return this.#io.cwd
     return path.dirname(await realpath(path.resolve(this.#io.cwd, file)))
   }
+}
+
+/** What is said to be a bundle has to be one, also where no envelope asks for it. */
+async function folderOf(bundle: string): Promise<string> {
+  await openSourceBundle(bundle)
+  return bundle
 }
 
 /** Faults of the key, the store or what is accepted for it: no other file would fare better. */
