@@ -190,18 +190,23 @@ async function examine(
   named: Iterable<CidText>,
   forgetLost: boolean,
 ): Promise<Examined> {
-  const graph = await scanStore(db, () => false)
-  const changes = await planIndexes(db, graph)
+  const graph = await scanStore(db, () => false, { documents: false })
+  const { changes } = await planIndexes(db, graph)
   // no block says what these hold, but they have to be rows
   for (const index of ['collected', 'made', 'marks'] as const)
     for await (const _rows of db.rowBatches(index, ''));
   const { absent, odd } = judgeIndexes(changes, graph)
   const told = new Set([...graph.damage, ...absent].map(({ cid }) => cid))
-  const listed = new Set(named)
-  for await (const cid of readEntryList(db.directory, 'acknowledged')) listed.add(cid)
+  const listed = new Set<CidText>()
+  // of an entry that is there its own text is at hand
+  const list = (cid: CidText): unknown => listed.add(graph.entries.get(cid)?.cid ?? cid)
+  for (const cid of named) list(cid)
+  for await (const cid of readEntryList(db.directory, 'acknowledged')) list(cid)
   const known = new Set<CidText>()
   if (!forgetLost) for await (const cid of readEntryList(db.directory, 'lost')) known.add(cid)
-  const lost = [...new Set([...listed, ...known])].filter((cid) => !graph.entries.has(cid))
+  const lost: CidText[] = []
+  for (const cid of listed) if (!graph.entries.has(cid)) lost.push(cid)
+  for (const cid of known) if (!graph.entries.has(cid) && !listed.has(cid)) lost.push(cid)
   const untold = lost.filter((cid) => !told.has(cid))
   return {
     graph,

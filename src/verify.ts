@@ -3,6 +3,7 @@ import type { CidText } from '../store/cid-text.ts'
 import { codecOf } from '../store/cid-text.ts'
 import { envelopeHeads, judgeAttribution } from './attribution/judge.ts'
 import type { Context } from './context.ts'
+import type { VerifiedEntry } from './entry/entry.ts'
 import { judgeChainForks, judgeCycles, judgeEntries, judgeNames } from './graph/judge.ts'
 import { judgeStandings } from './graph/judge-standings.ts'
 import type { Counts, LoadedGraph } from './graph/loaded.ts'
@@ -55,34 +56,44 @@ export async function verifyRefs(
     if (state === 'corrupt')
       direct.push(finding('HS5002', "the artifact's bytes do not hash to its CID", { cid }))
   }
-  return report(context, graph, starts, direct)
+  return report(context, graph, { judged: starts, named: graph.entries.values(), more: direct })
 }
 
 /** Verifies every block of the store, linked or not, and what the entries among them say. */
 export async function verifyAll(context: Context, full: boolean): Promise<VerifyReport> {
   const graph = await scanStore(context.db, marked(context, full))
-  const { absent, odd } = judgeIndexes(await planIndexes(context.db, graph), graph)
+  const { changes, namesakes } = await planIndexes(context.db, graph)
+  const { absent, odd } = judgeIndexes(changes, graph)
   const more = [...absent, ...odd, ...(await judgeLosses(context.db))]
-  return report(context, graph, envelopeHeads(graph), more)
+  const entries = [...graph.entries.values()]
+  const named = namesakes === undefined ? entries : entries.filter(({ cid }) => namesakes.has(cid))
+  return report(context, graph, { judged: envelopeHeads(graph), named, more })
 }
 
 function marked(context: Context, full: boolean): (cid: CidText) => boolean {
   return (cid) => !full && context.marks.has(cid, 'signature')
 }
 
-/** @param judged - The envelopes whose records are judged. */
+/** What a report is made of beside the graph. */
+interface Asked {
+  /** The envelopes whose records are judged. */
+  readonly judged: readonly CidText[]
+  /** The entries whose names others may have. */
+  readonly named: Iterable<VerifiedEntry>
+  readonly more: readonly Finding[]
+}
+
 async function report(
   context: Context,
   graph: LoadedGraph,
-  judged: readonly CidText[],
-  more: readonly Finding[],
+  { judged, named, more }: Asked,
 ): Promise<VerifyReport> {
   const { trust } = context
   const findings = [
     ...graph.damage,
     ...more,
     ...judgeStandings(graph, trust),
-    ...judgeNames(await namesakesOf(context, graph, graph.entries.values()), trust),
+    ...judgeNames(await namesakesOf(context, graph, named), trust),
     ...judgeEntries(graph, trust),
     ...judgeCycles(graph),
     ...judgeChainForks(graph),

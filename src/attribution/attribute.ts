@@ -1,29 +1,31 @@
 import type { HistoryNode } from './history-nodes.ts'
 import { ownRecords } from './history-nodes.ts'
-import type { Past, Registers, RevisionJudgement } from './judgement.ts'
+import type { Registers, RevisionJudgement } from './judgement.ts'
+import type { Past, RecordChange } from './past.ts'
 import { judgeRevision } from './judgement.ts'
 import type { RecordFacts } from './records.ts'
 import type { Register, Seen, Setting } from './register.ts'
 import { historyOf, joinRegisters, noRegister } from './register.ts'
 import type { AgentOf, Before } from './rights.ts'
-import type { Part, Step } from './step.ts'
-import { leaveOut, stateRecord } from './step.ts'
+import type { Step } from './step.ts'
+import { Omission, stateRecord } from './step.ts'
 
 /**
  * Judges the records of revisions by the latest values in what they follow. One pass over the history; a revision's
  * registers are handed on to its last child, copied for the others, and let go of then.
  *
- * @param history - Parents before children.
+ * @param nodes - The history, parents before children.
  * @param isJudged - Whether a revision's records are wanted.
+ * @param keepsChanges - Whether every change of each record is wanted.
  * @see docs/trust.md, «Attribution»
  */
 export function attribute(
-  history: Iterable<HistoryNode>,
+  nodes: readonly HistoryNode[],
   isJudged: (node: HistoryNode) => boolean,
   agentOf: AgentOf,
+  keepsChanges = false,
 ): readonly RevisionJudgement[] {
-  const nodes = [...history]
-  const pass = new Pass(nodes, agentOf)
+  const pass = new Pass(nodes, agentOf, keepsChanges)
   const judged: RevisionJudgement[] = []
   for (const node of nodes) {
     const registers = pass.take(node)
@@ -33,28 +35,27 @@ export function attribute(
   return judged
 }
 
+type HeldRecords = ReadonlyMap<string, RecordFacts | undefined>
+
 class Pass {
   readonly #agentOf: AgentOf
-  /** Children that have not come yet. */
-  readonly #waiting = new Map<HistoryNode, number>()
-  readonly #named = new Map<string, HistoryNode[]>()
-  readonly #registers = new Map<HistoryNode, Registers>()
+  readonly #keepsChanges: boolean
+  readonly #nodes: readonly HistoryNode[]
+  /** Children that have not come yet, by the place of the node, as in the next two. */
+  readonly #waiting: Uint32Array
+  readonly #registers: (Registers | undefined)[] = []
   /** The records that a revision has, or that those have which it follows where its author does not speak. */
-  readonly #held = new Map<HistoryNode, ReadonlyMap<string, RecordFacts | undefined>>()
+  readonly #held: (HeldRecords | undefined)[] = []
+  #named: ReadonlyMap<string, readonly HistoryNode[]> | undefined
   /** What was said of each record so far. */
   readonly past: Map<string, Past> = new Map()
 
-  constructor(nodes: readonly HistoryNode[], agentOf: AgentOf) {
+  constructor(nodes: readonly HistoryNode[], agentOf: AgentOf, keepsChanges: boolean) {
     this.#agentOf = agentOf
-    for (const node of nodes) {
-      for (const parent of node.parents)
-        this.#waiting.set(parent, (this.#waiting.get(parent) ?? 0) + 1)
-      const { name = '' } = node.entry
-      const namesakes = this.#named.get(name)
-      if (node.voice !== 'word') continue
-      if (namesakes === undefined) this.#named.set(name, [node])
-      else namesakes.push(node)
-    }
+    this.#keepsChanges = keepsChanges
+    this.#nodes = nodes
+    this.#waiting = new Uint32Array(nodes.length)
+    for (const { parents } of nodes) for (const { at } of parents) this.#waiting[at]! += 1
   }
 
   /** Returns what is known of each record once a revision has had its say. */
@@ -64,18 +65,17 @@ class Pass {
     const before: Before = {
       agentOf: this.#agentOf,
       find: (key) => registers.get(key),
-      named: (name) => this.#named.get(name) ?? [],
+      named: (name) => this.#namesakes(name),
     }
     const steps: (readonly [string, Step])[] = []
-    if (node.isCovered || node.voice === 'word') this.#held.set(node, own)
-    else this.#held.set(node, this.#heldBefore(node))
+    const speaks = node.isCovered || node.voice === 'word'
+    this.#held[node.at] = speaks ? own : this.#heldBefore(node)
     for (const [key, facts] of own) {
       if (facts === undefined) continue
       const register = registers.get(key) ?? noRegister
       if (node.isCovered) steps.push([key, covered(node, facts)])
       else if (node.voice === 'word') {
-        const pastOf = (part: Part): readonly Setting[] => this.past.get(key)?.[part] ?? []
-        steps.push([key, stateRecord(before, node, facts, register, pastOf)])
+        steps.push([key, stateRecord(before, node, facts, register, this.past.get(key))])
       } else if (node.voice === 'witness' && register.origin.every(isHearsay)) {
         steps.push([key, heard(node, facts, register)])
       }
@@ -92,17 +92,17 @@ class Pass {
 
   /** Keeps the registers for the children, where there are any, and lets go of those that nobody needs any more. */
   leave(node: HistoryNode, registers: Registers): void {
-    if (this.#waiting.has(node)) this.#registers.set(node, registers)
-    else this.#held.delete(node)
+    if (this.#waiting[node.at]! > 0) this.#registers[node.at] = registers
+    else this.#held[node.at] = undefined
   }
 
   /** Returns the registers that a revision begins with: its parents', joined. */
   #join({ parents }: HistoryNode): Registers {
-    const sides = parents.map((parent) => ({ parent, registers: this.#registers.get(parent)! }))
+    const sides = parents.map((parent) => ({ parent, registers: this.#registers[parent.at]! }))
     sides.sort((a, b) => b.registers.size - a.registers.size)
     const [largest, ...others] = sides
     if (largest === undefined) return new Map()
-    const isLast = this.#waiting.get(largest.parent) === 1
+    const isLast = this.#waiting[largest.parent.at] === 1
     const registers = isLast ? largest.registers : new Map(largest.registers)
     const tips = [largest.parent]
     for (const other of others) {
@@ -123,17 +123,22 @@ class Pass {
 
   /** Lets go of what a parent's last child has taken. */
   #letGo({ parents }: HistoryNode): void {
-    for (const parent of parents) {
-      const left = this.#waiting.get(parent)! - 1
-      this.#waiting.set(parent, left)
-      if (left > 0) continue
-      this.#registers.delete(parent)
-      this.#held.delete(parent)
+    for (const { at } of parents) {
+      this.#waiting[at]! -= 1
+      if (this.#waiting[at]! > 0) continue
+      this.#registers[at] = undefined
+      this.#held[at] = undefined
     }
   }
 
-  #heldBefore({ parents }: HistoryNode): ReadonlyMap<string, RecordFacts | undefined> {
-    const [only, ...others] = parents.map((parent) => this.#held.get(parent)!)
+  /** Returns the revisions of a name that some author says; few records ask for any. */
+  #namesakes(name: string): readonly HistoryNode[] {
+    this.#named ??= byName(this.#nodes.filter(({ voice }) => voice === 'word'))
+    return this.#named.get(name) ?? []
+  }
+
+  #heldBefore({ parents }: HistoryNode): HeldRecords {
+    const [only, ...others] = parents.map(({ at }) => this.#held[at]!)
     if (only === undefined) return new Map()
     return others.length === 0 ? only : new Map([only, ...others].flatMap((held) => [...held]))
   }
@@ -145,43 +150,62 @@ class Pass {
     registers: Registers,
   ): (readonly [string, Step])[] {
     const steps = new Map<string, Step>()
+    const omission = new Omission(node)
     for (const parent of node.parents) {
-      for (const key of this.#held.get(parent)!.keys()) {
+      for (const key of this.#held[parent.at]!.keys()) {
         const register = registers.get(key)
         if (own.has(key) || steps.has(key) || register === undefined) continue
         if (register.seen.some(({ facts }) => facts !== undefined))
-          steps.set(key, leaveOut(before, node, register))
+          steps.set(key, omission.leaveOut(before, register))
       }
     }
     return [...steps]
   }
 
-  #remember(node: HistoryNode, key: string, { register, set }: Step): void {
-    const parts = (['origin', 'state'] as const).filter((part) => set[part] !== undefined)
-    const seen = register.seen.find(({ since }) => since === node)
-    const isFault = seen !== undefined && !['proven', 'unproven'].includes(seen.verdict)
-    if (parts.length === 0 && !isFault) return
-    const past = this.past.get(key) ?? { origin: [], state: [], changes: [] }
-    this.past.set(key, past)
-    for (const part of parts) past[part].push(set[part]!)
-    if (set.origin?.ground === 'witness') return
-    const [{ facts, verdict }] = register.seen as [Seen]
-    past.changes.push({ node, facts, verdict, parts })
+  #remember(node: HistoryNode, key: string, step: Step): void {
+    const { origin, state } = step
+    const change = this.#keepsChanges ? changeOf(node, step) : undefined
+    if (origin === undefined && state === undefined && change === undefined) return
+    this.past.set(key, { origin, state, change, before: this.past.get(key) })
   }
+}
+
+/** Returns what a revision changes of a record; what a witness says changes nothing. */
+function changeOf(node: HistoryNode, step: Step): RecordChange | undefined {
+  const parts = (['origin', 'state'] as const).filter((part) => step[part] !== undefined)
+  const all = step.register.seen
+  const seen = all.find(({ since }) => since === node)
+  const isFault = seen !== undefined && !['proven', 'unproven'].includes(seen.verdict)
+  if ((parts.length === 0 && !isFault) || step.origin?.ground === 'witness') return undefined
+  const [{ facts, verdict }] = all as [Seen]
+  return { node, facts, verdict, parts }
+}
+
+function byName(nodes: readonly HistoryNode[]): ReadonlyMap<string, readonly HistoryNode[]> {
+  const named = new Map<string, HistoryNode[]>()
+  for (const node of nodes) {
+    const { name = '' } = node.entry
+    const namesakes = named.get(name)
+    if (namesakes === undefined) named.set(name, [node])
+    else namesakes.push(node)
+  }
+  return named
 }
 
 /** What an earlier certificate covers was proven then, each record of it. */
 function covered(node: HistoryNode, facts: RecordFacts): Step {
   const setting: Setting = { node, facts, ground: 'word' }
   const seen: Seen = { facts, verdict: 'proven', since: node }
-  const register = { origin: [setting], state: [setting], first: node, seen: [seen] }
-  return { register, set: { origin: setting, state: setting } }
+  const settings = [setting]
+  const register = { origin: settings, state: settings, first: node, seen: [seen] }
+  return { register, origin: setting, state: setting }
 }
 
 function heard(node: HistoryNode, facts: RecordFacts, { first, seen }: Register): Step {
   const setting: Setting = { node, facts, ground: 'witness' }
-  const register = { origin: [setting], state: [setting], first, seen }
-  return { register, set: { origin: setting, state: setting } }
+  const settings = [setting]
+  const register = { origin: settings, state: settings, first, seen }
+  return { register, origin: setting, state: setting }
 }
 
 function isHearsay({ ground }: Setting): boolean {

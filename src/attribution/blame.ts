@@ -6,7 +6,8 @@ import { resolveEntry } from '../graph/ref.ts'
 import { walk } from '../graph/walk.ts'
 import { quoted } from '../kernel/shown.ts'
 import type { Finding } from '../rules/rule.ts'
-import type { RecordChange, RecordJudgement } from './judgement.ts'
+import type { RecordJudgement } from './judgement.ts'
+import type { RecordChange } from './past.ts'
 import type { HistoryNode } from './history-nodes.ts'
 import { judgeAttribution } from './judge.ts'
 import type { RecordKind } from './records.ts'
@@ -69,7 +70,9 @@ export async function blameEntry(context: Context, ref: string): Promise<BlameRe
     isMarked: (cid) => context.marks.has(cid, 'signature'),
     documentsOnly: true,
   })
-  const { judged, findings } = judgeAttribution(graph, [entry.cid], context.trust)
+  const { judged, findings } = judgeAttribution(graph, [entry.cid], context.trust, {
+    keepsChanges: true,
+  })
   return {
     ...blamedEntry(entry),
     stream: entry.stream,

@@ -1,11 +1,9 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
-import { nodeKey } from '../entry/kinds.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import type { Node } from '../graph/nodes.ts'
-import { nodesOf } from '../graph/nodes.ts'
+import { nodeTable } from '../graph/nodes.ts'
 import type { ListedRecords, RecordFacts } from './records.ts'
-import { recordKey } from './records.ts'
 
 /** Whether a node's author says what its document says: with a valid entry, as a witness only, or not at all. */
 export type Voice = 'none' | 'witness' | 'word'
@@ -15,6 +13,8 @@ export interface HistoryNode {
   /** The entry that names the node; of those that count, where there are any. */
   readonly entry: VerifiedEntry
   readonly author: string
+  /** Its place in the history, from 0 on. */
+  readonly at: number
   readonly voice: Voice
   readonly parents: readonly HistoryNode[]
   /** History behind it is missing. */
@@ -36,41 +36,64 @@ export interface Run {
   last: HistoryNode
 }
 
-/** Returns the nodes that `starts` are of, with all that they follow, parents before children. */
+/** The nodes of a history. */
+export interface NodeHistory {
+  /** Parents before children. */
+  readonly nodes: readonly HistoryNode[]
+  /** Returns the node that an entry is of; undefined when it is none of the history's. */
+  readonly find: (cid: CidText) => HistoryNode | undefined
+}
+
+/** Returns the nodes that `starts` are of, with all that they follow. */
 export function historyNodes(
   graph: LoadedGraph,
   starts: readonly CidText[],
   isValid: (entry: VerifiedEntry) => boolean,
-): ReadonlyMap<string, HistoryNode> {
-  const envelopes = [...graph.entries.values()].filter(({ kind }) => kind === 'envelope')
-  const nodes = nodesOf(envelopes)
-  const keyOf = (cid: CidText): string | undefined => {
-    const entry = graph.entries.get(cid)
-    return entry?.kind === 'envelope' ? nodeKey(entry) : undefined
-  }
-  const made = new Map<string, HistoryNode>()
-  const open = new Map<string, Drawn>()
+): NodeHistory {
+  const slots = slotsOf(graph)
+  const find = (cid: CidText): HistoryNode | undefined => slots.get(cid)?.made
+  const nodes: HistoryNode[] = []
   for (const start of starts) {
-    const path = [keyOf(start)].filter((key) => key !== undefined)
-    for (let key = path.at(-1); key !== undefined; key = path.at(-1)) {
-      const known = open.get(key)
-      if (known !== undefined) {
+    const path = [slots.get(start)].filter((slot) => slot !== undefined)
+    for (let slot = path.at(-1); slot !== undefined; slot = path.at(-1)) {
+      if (slot.drawn !== undefined) {
         path.pop()
-        if (!made.has(key)) made.set(key, makeNode(known, graph, keyOf, made))
+        if (slot.made !== undefined) continue
+        slot.made = makeNode(slot.drawn, graph, find, nodes.length)
+        nodes.push(slot.made)
         continue
       }
-      const drawn = drawnOf(nodes.get(key)!, graph, isValid)
-      open.set(key, drawn)
-      for (const link of drawn.links) {
-        const parent = keyOf(link)
-        if (parent !== undefined && !open.has(parent)) path.push(parent)
+      slot.drawn = drawnOf(slot.node, graph, isValid)
+      for (const link of slot.drawn.links) {
+        const parent = slots.get(link)
+        if (parent !== undefined && parent.drawn === undefined) path.push(parent)
       }
     }
   }
-  for (const { parents, height } of [...made.values()].toReversed()) {
+  for (const { parents, height } of nodes.toReversed()) {
     for (const parent of parents) parent.height = Math.max(parent.height, height + 1)
   }
-  return made
+  return { nodes, find }
+}
+
+/** What has become of a node so far. */
+interface Slot {
+  readonly node: Node
+  drawn: Drawn | undefined
+  made: HistoryNode | undefined
+}
+
+function slotsOf({ entries }: LoadedGraph): ReadonlyMap<CidText, Slot> {
+  const envelopes = [...entries.values()].filter(({ kind }) => kind === 'envelope')
+  const slots = new Map<CidText, Slot>()
+  for (const [cid, node] of nodeTable(envelopes)) {
+    // entries of one node share a slot
+    const first = node.entries.length === 1 ? undefined : slots.get(node.entry.cid)
+    const slot = first ?? { node, drawn: undefined, made: undefined }
+    slots.set(cid, slot)
+    if (node.entries.length > 1) for (const other of node.entries) slots.set(other.cid, slot)
+  }
+  return slots
 }
 
 /** The entries of a node that count, and what they link. */
@@ -92,44 +115,48 @@ function drawnOf(
   const voice = said.length > 0 ? 'word' : valid.length > 0 ? 'witness' : 'none'
   const drawn = valid.length > 0 ? valid : entries
   const isCovered = drawn.some(({ cid }) => graph.before.has(cid))
-  const links = isCovered ? [] : [...new Set(drawn.flatMap(({ parents }) => parents))]
-  const first = said.slice(0, 1)
+  const [only, ...others] = drawn
+  const links = others.length === 0 ? only!.parents : linksOf(drawn)
+  const [first] = said
+  const isFirst = first === undefined || first === only
   return {
     voice,
-    entries: [...first, ...drawn.filter((one) => one !== first[0])],
-    links,
+    entries: isFirst ? drawn : [first, ...drawn.filter((one) => one !== first)],
+    links: isCovered ? [] : links,
     isCovered,
   }
+}
+
+function linksOf(entries: readonly VerifiedEntry[]): readonly CidText[] {
+  return [...new Set(entries.flatMap(({ parents }) => parents))]
 }
 
 function makeNode(
   { voice, entries, links, isCovered }: Drawn,
   graph: LoadedGraph,
-  keyOf: (cid: CidText) => string | undefined,
-  made: ReadonlyMap<string, HistoryNode>,
+  find: NodeHistory['find'],
+  at: number,
 ): HistoryNode {
   const entry = entries[0]!
-  const found = links.map((cid) => made.get(keyOf(cid) ?? ''))
-  const parents = [...new Set(found.filter((parent) => parent !== undefined))].sort(
-    (a, b) => b.depth - a.depth,
-  )
+  const found = links.map(find)
+  const known = found.filter((parent) => parent !== undefined)
+  const parents = known.length < 2 ? known : [...new Set(known)].sort((a, b) => b.depth - a.depth)
   const body = graph.bodies.get(entry.body)
-  const linked = new Set(links.map((cid) => graph.entries.get(cid)?.name))
-  const isCut =
-    !isCovered &&
-    (body?.kind !== 'envelope' ||
-      found.includes(undefined) || // not here, not an envelope, or on a circle
-      entries.some(({ shallow }) => shallow.some((name) => !linked.has(name))) ||
-      parents.some((parent) => parent.voice !== 'word' && parent.isCut))
+  const isCut = (): boolean =>
+    body?.kind !== 'envelope' ||
+    found.includes(undefined) || // not here, not an envelope, or on a circle
+    lacksNamed(graph, entries, links) ||
+    parents.some((parent) => parent.voice !== 'word' && parent.isCut)
   const [parent, ...others] = parents
   // the first child of a line's end goes on with the line
   const goesOn = parent !== undefined && others.length === 0 && parent.run.last === parent
   const node: HistoryNode = {
     entry,
     author: entry.author,
+    at,
     voice,
     parents,
-    isCut,
+    isCut: !isCovered && isCut(),
     isCovered,
     records: body?.kind === 'envelope' ? body.facts.records : [],
     depth: 1 + parents.reduce((most, { depth }) => Math.max(most, depth), 0),
@@ -139,6 +166,17 @@ function makeNode(
   if (!goesOn) node.run.first = node
   node.run.last = node
   return node
+}
+
+/** Returns whether entries name parents that they do not link. */
+function lacksNamed(
+  graph: LoadedGraph,
+  entries: readonly VerifiedEntry[],
+  links: readonly CidText[],
+): boolean {
+  if (entries.every(({ shallow }) => shallow.length === 0)) return false
+  const linked = new Set(links.map((cid) => graph.entries.get(cid)?.name))
+  return entries.some(({ shallow }) => shallow.some((name) => !linked.has(name)))
 }
 
 /**
@@ -166,10 +204,10 @@ export function isWithin(above: HistoryNode, node: HistoryNode): boolean {
  */
 export function ownRecords({ records }: HistoryNode): ReadonlyMap<string, RecordFacts | undefined> {
   const own = new Map<string, RecordFacts | undefined>()
-  for (const record of records.flat()) {
-    if (record === undefined) continue
-    const key = recordKey(record)
-    own.set(key, own.has(key) ? undefined : record)
+  for (const list of records) {
+    for (const record of list) {
+      if (record !== undefined) own.set(record.key, own.has(record.key) ? undefined : record)
+    }
   }
   return own
 }

@@ -1,6 +1,6 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
-import { nodeKey } from '../entry/kinds.ts'
+import { nodeTable } from '../graph/nodes.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { bounded } from '../kernel/shown.ts'
 import { finding } from '../rules/hstore-rules.ts'
@@ -8,8 +8,8 @@ import type { Finding } from '../rules/rule.ts'
 import type { Trust } from '../trust/standing.ts'
 import type { RecordJudgement, RevisionJudgement } from './judgement.ts'
 import { attribute } from './attribute.ts'
+import type { HistoryNode } from './history-nodes.ts'
 import { historyNodes } from './history-nodes.ts'
-import { recordKey } from './records.ts'
 import type { AgentOf } from './rights.ts'
 
 /** What attribution says of some revisions. */
@@ -20,24 +20,35 @@ export interface AttributionReport {
   readonly isSettled: boolean
 }
 
-/**
- * Returns whose word the records of the envelopes among `starts` are.
- *
- * @param isCertified - Whether an earlier certificate covers the starts themselves, in a graph that ends where it covers.
- */
+/** What is known and what is wanted where records are judged. */
+export interface AttributionOptions {
+  /** Whether an earlier certificate covers the starts themselves, in a graph that ends where it covers. */
+  readonly isCertified?: boolean
+  /** Whether every change of each record is wanted, too. */
+  readonly keepsChanges?: boolean
+}
+
+/** Returns whose word the records of the envelopes among `starts` are. */
 export function judgeAttribution(
   graph: LoadedGraph,
   starts: readonly CidText[],
   trust: Trust,
-  isCertified = false,
+  { isCertified = false, keepsChanges = false }: AttributionOptions = {},
 ): AttributionReport {
   const isValid = (entry: VerifiedEntry): boolean => trust.standingOf(entry).standing === 'valid'
-  const history = historyNodes(graph, starts, isValid)
-  const keys = new Set(starts.map((cid) => keyIn(graph, cid)))
-  const wanted = new Set([...history].filter(([key]) => keys.has(key)).map(([, node]) => node))
-  const judged = attribute(history.values(), (node) => wanted.has(node), agentsOf(trust))
-  const findings = judged.flatMap(findingsOf)
-  const covered = [...history.values()].filter(({ isCovered }) => isCovered).length
+  const { nodes, find } = historyNodes(graph, starts, isValid)
+  const wanted = new Set(starts.map(find))
+  const isWanted = (node: HistoryNode): boolean => wanted.has(node)
+  const judged = attribute(nodes, isWanted, agentsOf(trust), keepsChanges)
+  const findings: Finding[] = []
+  const cameIn = originTeller()
+  for (const { node, records } of judged) {
+    for (const record of records) {
+      const code = codeOf(record)
+      if (code !== undefined) findings.push(findingOf(node, record, code, cameIn))
+    }
+  }
+  const covered = nodes.filter(({ isCovered }) => isCovered).length
   // of two ends of covered history neither says which came later
   const fits = findings.length === 0 && (covered === 1 || isCertified)
   const isSettled = covered === 0 || fits
@@ -46,22 +57,10 @@ export function judgeAttribution(
 
 /** Returns the envelopes of a graph that no envelope in it follows. */
 export function envelopeHeads({ entries }: LoadedGraph): readonly CidText[] {
-  const followed = new Set<string>()
-  for (const { kind, parents } of entries.values()) {
-    if (kind !== 'envelope') continue
-    for (const cid of parents) {
-      const parent = entries.get(cid)
-      if (parent !== undefined) followed.add(nodeKey(parent))
-    }
-  }
-  return [...entries.values()]
-    .filter((entry) => entry.kind === 'envelope' && !followed.has(nodeKey(entry)))
-    .map(({ cid }) => cid)
-}
-
-function keyIn({ entries }: LoadedGraph, cid: CidText): string {
-  const entry = entries.get(cid)
-  return entry === undefined ? '' : nodeKey(entry)
+  const envelopes = [...entries.values()].filter(({ kind }) => kind === 'envelope')
+  const table = nodeTable(envelopes)
+  const followed = new Set(envelopes.flatMap(({ parents }) => parents.map((cid) => table.get(cid))))
+  return envelopes.map(({ cid }) => cid).filter((cid) => !followed.has(table.get(cid)))
 }
 
 function agentsOf({ roster }: Trust): AgentOf {
@@ -72,16 +71,27 @@ function agentsOf({ roster }: Trust): AgentOf {
   return (name) => agents.get(name)
 }
 
-function findingsOf({ node, records }: RevisionJudgement): Finding[] {
-  const { cid } = node.entry
-  return records.flatMap((record) => {
-    const { pointer } = record
-    const code = codeOf(record)
-    if (code === undefined) return []
-    return [
-      finding(code, messageOf(record), { cid, ...(pointer === undefined ? {} : { pointer }) }),
-    ]
-  })
+type OriginTeller = (since: HistoryNode) => string
+
+/** Returns how a revision is told in which something came in; many records come in with one. */
+function originTeller(): OriginTeller {
+  const told = new Map<HistoryNode, string>()
+  return (since) => {
+    const known = told.get(since) ?? `${since.entry.cid} by ${bounded(since.author)}`
+    told.set(since, known)
+    return known
+  }
+}
+
+function findingOf(
+  { entry: { cid } }: HistoryNode,
+  record: RecordJudgement,
+  code: string,
+  cameIn: OriginTeller,
+): Finding {
+  const { pointer } = record
+  const message = messageOf(record, cameIn(record.since))
+  return finding(code, message, pointer === undefined ? { cid } : { cid, pointer })
 }
 
 const codes: Readonly<Record<Exclude<RecordJudgement['verdict'], 'dropped' | 'proven'>, string>> = {
@@ -97,10 +107,10 @@ function codeOf({ verdict, absence }: RecordJudgement): string | undefined {
   return codes[verdict]
 }
 
-function messageOf({ facts, verdict, since }: RecordJudgement): string {
-  const record = bounded(recordKey(facts))
+/** @param came - Where it came in. */
+function messageOf({ facts, verdict }: RecordJudgement, came: string): string {
+  const record = bounded(facts.key)
   const creator = bounded(facts.createdBy)
-  const came = `${since.entry.cid} by ${bounded(since.author)}`
   switch (verdict) {
     case 'forged':
       return `no entry that counts has ${record} as the word of ${creator}: it is so since ${came}, who may have copied one that counts no more`

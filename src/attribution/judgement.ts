@@ -1,23 +1,14 @@
 import type { HistoryNode } from './history-nodes.ts'
 import { ownRecords } from './history-nodes.ts'
 import type { RecordFacts } from './records.ts'
-import { recordKey, recordLists } from './records.ts'
+import { recordLists } from './records.ts'
 import type { RecordVerdict, Register, Setting } from './register.ts'
 import { noRegister } from './register.ts'
 import type { AgentOf } from './rights.ts'
 import { firmOf, isCreator } from './rights.ts'
-import type { Part } from './step.ts'
+import type { Past, RecordChange } from './past.ts'
+import { changesIn, lastStated } from './past.ts'
 import { isOver, lookUp } from './step.ts'
-
-/** A revision that set a record, or that has it in a way which nobody set. */
-export interface RecordChange {
-  readonly node: HistoryNode
-  /** The record as it stands there; undefined where it was left out. */
-  readonly facts: RecordFacts | undefined
-  readonly verdict: RecordVerdict
-  /** What the revision set: nothing where its author may not. */
-  readonly parts: readonly Part[]
-}
 
 /** What a judged revision has of one record. */
 export interface RecordJudgement {
@@ -32,7 +23,7 @@ export interface RecordJudgement {
   readonly first: HistoryNode
   /** How a record that was left out is missed; undefined for one that is there. */
   readonly absence: Absence | undefined
-  /** Every change so far, parents before children. */
+  /** Every change so far, parents before children; none where nobody asks for them. */
   readonly changes: readonly RecordChange[]
 }
 
@@ -52,13 +43,6 @@ export interface RevisionJudgement {
 /** What is known of each record at one place of the history, by its key. */
 export type Registers = Map<string, Register>
 
-/** What was said of a record so far, whether it still counts or not. */
-export interface Past {
-  readonly origin: Setting[]
-  readonly state: Setting[]
-  readonly changes: RecordChange[]
-}
-
 /**
  * Returns what a revision's records are worth, and which it lacks.
  *
@@ -76,11 +60,11 @@ export function judgeRevision(
   const found = node.records.flatMap((list, i) =>
     list.flatMap((facts, j) => {
       if (facts === undefined) return []
-      const key = recordKey(facts)
+      const { key } = facts
       const register = registers.get(key) ?? noRegister
       const isTwice = own.get(key) === undefined
       const pointer = `/${recordLists[i]!.key}/${j}`
-      const { changes = [] } = past.get(key) ?? {}
+      const changes = changesIn(past.get(key))
       return { ...judgeRecord(node, facts, register, isTwice), pointer, changes }
     }),
   )
@@ -111,15 +95,18 @@ function absentRecords(
     const { seen, state, first } = register
     const [out] = seen
     if (own.has(key) || out === undefined || seen.some((one) => one.facts !== undefined)) continue
-    const { changes = [], state: all = [] } = past.get(key) ?? {}
-    const stated = [...all, ...state].findLast((one) => one.facts !== undefined)
-    if (stated?.facts === undefined || first === undefined || state.length === 0) continue
-    const judged = { facts: stated.facts, pointer: undefined, verdict: 'dropped', first } as const
+    const facts = state.findLast(isStated)?.facts ?? lastStated(past.get(key))
+    if (facts === undefined || first === undefined || state.length === 0) continue
+    const { since } = out
+    const changes = changesIn(past.get(key))
     const absence = absenceOf(agentOf, register)
-    found.push({ ...judged, since: out.since, absence, changes })
+    found.push({ facts, pointer: undefined, verdict: 'dropped', since, first, absence, changes })
   }
-  const keyOf = ({ facts }: RecordJudgement): string => recordKey(facts)
-  return found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  return found.sort((a, b) => (a.facts.key < b.facts.key ? -1 : 1))
+}
+
+function isStated({ facts }: Setting): boolean {
+  return facts !== undefined
 }
 
 /** Whether those alone have left a record out whose word it was. */

@@ -1,16 +1,19 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { JsonForm } from '../../store/canonical.ts'
+import { RecentMap } from '../kernel/recent-map.ts'
 
 /** The records of an envelope that somebody says and others carry along. */
 export type RecordKind = 'action' | 'assessment' | 'conflict' | 'execution'
 
-/** What attribution needs of one record. Equal digests are equal values. */
+/** What attribution needs of one record. Equal origins and states are equal values. */
 export interface RecordFacts {
   readonly kind: RecordKind
   readonly id: string
+  /** What tells it from all others of a workspace. */
+  readonly key: string
   /** Digest of all fields but the state's. */
   readonly origin: string
-  /** Digest of the state fields. */
+  /** The state fields, or their digest where they are long. */
   readonly state: string
   readonly createdBy: string
   /** An action's status, an assessment's, an execution's or a conflict's. */
@@ -23,8 +26,33 @@ export interface RecordFacts {
   readonly resolvedBy: string | undefined
 }
 
-/** Records that were seen before, by the digest of their text: history repeats most of them in each revision. */
-export type KnownRecords = Map<string, RecordFacts>
+/** States of one record that are kept, at most. */
+const maxStates = 8
+
+/** Keeps one copy of what was seen lately: history repeats most records in each revision, and names all the time. */
+export class KnownRecords {
+  /** By origin. */
+  readonly #records = new RecentMap<readonly RecordFacts[]>(16_384)
+  readonly #texts = new RecentMap<string>(4096)
+
+  /** Returns equal facts that were given before, or these. */
+  record(facts: RecordFacts): RecordFacts {
+    const { key, origin, state } = facts
+    const known = this.#records.get(origin)
+    const same = known?.find((one) => one.state === state && one.key === key)
+    if (same !== undefined) return same
+    this.#records.set(origin, known === undefined ? [facts] : [facts, ...known].slice(0, maxStates))
+    return facts
+  }
+
+  /** Returns the copy of a text that was given before, or this one. */
+  text<T extends string | undefined>(text: T): T {
+    if (text === undefined) return text
+    const known = this.#texts.get(text)
+    if (known === undefined) this.#texts.set(text, text)
+    return (known ?? text) as T
+  }
+}
 
 type Fields = { readonly [key: string]: JsonForm }
 
@@ -55,10 +83,10 @@ export const recordLists: readonly RecordList[] = [
 ]
 
 /** Returns the records of an envelope's canonical form. */
-export function recordsOf(form: Fields, known: KnownRecords = new Map()): ListedRecords {
+export function recordsOf(form: Fields, known: KnownRecords = new KnownRecords()): ListedRecords {
   return recordLists.map((list) => {
     const items = Object.hasOwn(form, list.key) ? form[list.key] : undefined
-    return Array.isArray(items) ? items.map((item) => onceOf(list, item, known)) : []
+    return Array.isArray(items) ? items.map((item) => factsOf(list, item, known)) : []
   })
 }
 
@@ -67,33 +95,34 @@ export function recordKey({ kind, id }: Pick<RecordFacts, 'id' | 'kind'>): strin
   return `${kind} ${id}`
 }
 
-function onceOf(list: RecordList, item: JsonForm, known: KnownRecords): RecordFacts | undefined {
-  const digest = digestOf([list.kind, item])
-  const there = known.get(digest)
-  if (there !== undefined) return there
-  const facts = factsOf(list, item)
-  if (facts !== undefined) known.set(digest, facts)
-  return facts
-}
-
-function factsOf({ kind, state }: RecordList, item: JsonForm): RecordFacts | undefined {
+function factsOf(
+  { kind, state }: RecordList,
+  item: JsonForm,
+  known: KnownRecords,
+): RecordFacts | undefined {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
   const id = findText(item, 'id')
   if (id === undefined) return undefined
-  const fields = Object.entries(item)
-  const part = (isState: boolean): string =>
-    digestOf(Object.fromEntries(fields.filter(([key]) => state.includes(key) === isState)))
-  return {
+  const origin = { ...item } as Record<string, JsonForm | undefined>
+  const stated: Record<string, JsonForm | undefined> = {}
+  for (const key of state) {
+    if (!Object.hasOwn(item, key)) continue
+    stated[key] = item[key]
+    origin[key] = undefined
+  }
+  const key = recordKey({ kind, id })
+  return known.record({
     kind,
     id,
-    origin: part(false),
-    state: part(true),
-    createdBy: findText(item, 'created_by') ?? '',
-    status: findText(item, state[0]) ?? '',
-    owner: kind === 'action' ? findText(item, 'owner') : undefined,
-    actionRef: kind === 'execution' ? findText(item, 'action_ref') : undefined,
-    resolvedBy: kind === 'conflict' ? findText(item, 'resolved_by_head') : undefined,
-  }
+    key,
+    origin: digestOf(textOf(origin)),
+    state: known.text(shortOf(textOf(stated))),
+    createdBy: known.text(findText(item, 'created_by') ?? ''),
+    status: known.text(findText(item, state[0]) ?? ''),
+    owner: kind === 'action' ? known.text(findText(item, 'owner')) : undefined,
+    actionRef: kind === 'execution' ? known.text(findText(item, 'action_ref')) : undefined,
+    resolvedBy: kind === 'conflict' ? known.text(findText(item, 'resolved_by_head')) : undefined,
+  })
 }
 
 function findText(fields: Fields, key: string): string | undefined {
@@ -101,11 +130,20 @@ function findText(fields: Fields, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value, saying)).digest('base64url')
+/** Returns the same text for values that say the same: an absent field, null and an empty list do. */
+function textOf(value: unknown): string {
+  const text = JSON.stringify(value)
+  return text.includes('null') || text.includes('[]') ? JSON.stringify(value, saying) : text
 }
 
-/** An absent field, null and an empty list say the same. */
 function saying(_key: string, value: unknown): unknown {
   return value === null || (Array.isArray(value) && value.length === 0) ? undefined : value
+}
+
+function shortOf(text: string): string {
+  return text.length <= 64 ? text : `#${digestOf(text)}`
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text, 'binary')
 }

@@ -1,21 +1,18 @@
 import type { HistoryNode } from './history-nodes.ts'
 import { isWithin } from './history-nodes.ts'
 import type { RecordFacts } from './records.ts'
+import type { Part, Past } from './past.ts'
 import type { Ground, RecordVerdict, Register, Seen, Setting } from './register.ts'
 import type { Before } from './rights.ts'
 import { firmOf, givesRight, isCreator, maySetOrigin, maySetState } from './rights.ts'
 
-/** The part of a record that a setting gives. */
-export type Part = 'origin' | 'state'
-
-/** Returns every setting of a part of the record so far, replaced or not. */
-export type PastOf = (part: Part) => readonly Setting[]
-
 /** What a revision makes of one record. */
 export interface Step {
   readonly register: Register
-  /** Settings that the revision itself makes, by part. */
-  readonly set: Readonly<Partial<Record<Part, Setting>>>
+  /** The setting of the origin that the revision itself makes. */
+  readonly origin: Setting | undefined
+  /** The setting of the state that the revision itself makes. */
+  readonly state: Setting | undefined
 }
 
 /** What became of one part. */
@@ -31,10 +28,10 @@ export function stateRecord(
   node: HistoryNode,
   facts: RecordFacts,
   register: Register,
-  pastOf: PastOf,
+  past: Past | undefined,
 ): Step {
-  const origin = setOrigin(before, node, facts, register, pastOf)
-  const state = setState(before, node, facts, register, origin, pastOf)
+  const origin = setOrigin(before, node, facts, register, past)
+  const state = setState(before, node, facts, register, origin, past)
   const verdict = worse(origin.verdict, state.verdict)
   return {
     register: {
@@ -43,39 +40,51 @@ export function stateRecord(
       first: register.first ?? node,
       seen: [seenAs(register, facts, verdict, node)],
     },
-    set: {
-      ...(origin.made === undefined ? {} : { origin: origin.made }),
-      ...(state.made === undefined ? {} : { state: state.made }),
-    },
+    origin: origin.made,
+    state: state.made,
   }
 }
 
-/** Returns what a revision whose author speaks makes of a record that it leaves out. */
-export function leaveOut(before: Before, node: HistoryNode, register: Register): Step {
-  const { state } = register
-  const isOut = (one: Setting): boolean => one.facts === undefined
-  const may = maySetState(before, node.author, register)
-  const isNew = !state.every(isOut) && !isOver(state) && (may || node.isCut)
-  const made: Setting | undefined = isNew
-    ? { node, facts: undefined, ground: may ? 'word' : 'missing' }
-    : undefined
-  return {
-    register: {
-      ...register,
-      state: made === undefined ? state : [made],
-      seen: [state.some(isOut) ? seenAs(register, undefined, 'dropped', node) : droppedBy(node)],
-    },
-    set: made === undefined ? {} : { state: made },
+/** What a revision says of all records that it leaves out: the same of each. */
+export class Omission {
+  readonly #node: HistoryNode
+  readonly #seen: readonly [Seen]
+  readonly #made = new Map<Ground, readonly [Setting]>()
+
+  constructor(node: HistoryNode) {
+    this.#node = node
+    this.#seen = [{ facts: undefined, verdict: 'dropped', since: node }]
   }
+
+  /** Returns what a revision whose author speaks makes of a record that it leaves out. */
+  leaveOut(before: Before, register: Register): Step {
+    const node = this.#node
+    const { origin, state, first } = register
+    const may = maySetState(before, node.author, register)
+    const isNew = !state.every(isOut) && !isOver(state) && (may || node.isCut)
+    const made = isNew ? this.#setting(may ? 'word' : 'missing') : undefined
+    const seen = state.some(isOut) ? [seenAs(register, undefined, 'dropped', node)] : this.#seen
+    return {
+      register: { origin, state: made ?? state, first, seen },
+      origin: undefined,
+      state: made?.[0],
+    }
+  }
+
+  #setting(ground: Ground): readonly [Setting] {
+    const known = this.#made.get(ground) ?? [{ node: this.#node, facts: undefined, ground }]
+    this.#made.set(ground, known)
+    return known
+  }
+}
+
+function isOut({ facts }: Setting): boolean {
+  return facts === undefined
 }
 
 /** Returns whether a conflict is resolved by all that was said last: later revisions can't keep it. */
 export function isOver(state: readonly Setting[]): boolean {
   return state.every(({ facts }) => facts?.kind === 'conflict' && facts.status === 'resolved')
-}
-
-function droppedBy(node: HistoryNode): Seen {
-  return { facts: undefined, verdict: 'dropped', since: node }
 }
 
 /** Returns what a record is worth in a document whose author does not speak for it: nobody is accused. */
@@ -109,7 +118,7 @@ function setOrigin(
   node: HistoryNode,
   facts: RecordFacts,
   register: Register,
-  pastOf: PastOf,
+  past: Past | undefined,
 ): Outcome {
   const { origin } = register
   if (maySetOrigin(before, node.author, facts, register)) {
@@ -121,7 +130,7 @@ function setOrigin(
   const match = judgeMatch(origin, facts, 'origin')
   if (match !== undefined) return { settings: origin, verdict: match }
   if (isNameless(before, origin, facts)) return setting(node, facts, 'nameless')
-  const wasSet = wasSetBefore(pastOf('origin'), node, facts, 'origin')
+  const wasSet = wasSetBefore(past, node, facts, 'origin')
   return { settings: origin, verdict: wasSet ? 'stale' : 'forged' }
 }
 
@@ -131,14 +140,14 @@ function setState(
   facts: RecordFacts,
   register: Register,
   origin: Outcome,
-  pastOf: PastOf,
+  past: Past | undefined,
 ): Outcome {
   const { state } = register
   if (firmOf(state).length === 0) {
     // the first state comes with the first origin, and is worth what that is worth
-    const { made, verdict } = origin
+    const { made, settings, verdict } = origin
     if (made === undefined) return { settings: state, verdict }
-    return setting(node, facts, made.ground)
+    return { settings: settings.length === 1 ? settings : [made], made, verdict }
   }
   const may = maySetState(before, node.author, register) || givesRight(before, node, facts)
   if (may) {
@@ -150,7 +159,7 @@ function setState(
   if (match !== undefined) return { settings: state, verdict: match }
   const firm = firmOf(register.origin)
   if (firm.every(({ ground }) => ground === 'nameless')) return setting(node, facts, 'nameless')
-  const wasSet = wasSetBefore(pastOf('state'), node, facts, 'state')
+  const wasSet = wasSetBefore(past, node, facts, 'state')
   return { settings: state, verdict: wasSet ? 'stale' : 'changed' }
 }
 
@@ -197,12 +206,17 @@ function isNameless(
 }
 
 function wasSetBefore(
-  past: readonly Setting[],
+  past: Past | undefined,
   node: HistoryNode,
   facts: RecordFacts,
   part: Part,
 ): boolean {
-  return firmOf(past).some((one) => one.facts?.[part] === facts[part] && isWithin(one.node, node))
+  for (let at = past; at !== undefined; at = at.before) {
+    const one = at[part]
+    if (one === undefined || one.ground === 'witness') continue
+    if (one.facts?.[part] === facts[part] && isWithin(one.node, node)) return true
+  }
+  return false
 }
 
 const order: readonly RecordVerdict[] = ['proven', 'unproven', 'changed', 'stale', 'forged']

@@ -54,7 +54,7 @@ function placesOf(
 ): readonly Place[] {
   const places: Place[] = []
   const byEntry = new Map<CidText, Place>()
-  for (const node of nodesOf(entries.values()).values()) {
+  for (const node of nodesOf(entries.values())) {
     const place: Place = { node, at: places.length, below: [], open: none, children: 0 }
     places.push(place)
     for (const { cid } of node.entries) byEntry.set(cid, place)

@@ -2,10 +2,10 @@ import { decodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { entryOfForm } from '../entry/decode.ts'
-import type { Entry, SignedEntry, VerifiedEntry } from '../entry/entry.ts'
+import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { asVerified, findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import type { KnownRecords } from '../attribution/records.ts'
+import { KnownRecords } from '../attribution/records.ts'
 import { findRelayNote } from '../contracts/turns/relay-body.ts'
 import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
 import { findTurn } from '../contracts/turns/turn-body.ts'
@@ -37,7 +37,7 @@ export class Collection implements LoadedGraph {
   readonly damage: Finding[] = []
   readonly #pending: Pending[] = []
   #texts = new TextPool()
-  #records: KnownRecords = new Map()
+  #records = new KnownRecords()
   readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
 
   /**
@@ -60,15 +60,15 @@ export class Collection implements LoadedGraph {
     form: { [key: string]: JsonForm },
     isMarked: (cid: CidText) => boolean,
   ): Entry | undefined {
-    const entry = this.#try(cid, 'HS1004', () => this.#lean(entryOfForm(cid, bytes, form)))
+    const entry = this.#try(cid, 'HS1004', () => entryOfForm(cid, bytes, form))
     if (entry === undefined) return undefined
     const marked = isMarked(cid)
     if (entry.kind !== 'roster') {
       this.counts.entries += 1
       this.counts.signatures += marked ? 0 : 1
     }
-    if (marked) this.entries.set(entry.cid, asVerified(entry))
-    else this.#pending.push({ entry, verified: findVerifiedInBackground(entry) })
+    if (marked) this.#take(asVerified(entry, this.#texts))
+    else this.#pending.push({ entry, verified: findVerifiedInBackground(entry, this.#texts) })
     return entry
   }
 
@@ -77,17 +77,21 @@ export class Collection implements LoadedGraph {
     if (most === 0) {
       // all is read: what was kept once stays so
       this.#texts = new TextPool()
-      this.#records = new Map()
+      this.#records = new KnownRecords()
     }
     const begun = this.#pending.splice(0, Math.max(0, this.#pending.length - most))
     for (const { entry, verified } of begun) {
       const found = await verified
-      if (found !== undefined) this.entries.set(entry.cid, found)
+      if (found !== undefined) this.#take(found)
       else {
         const message = `the signature of ${entry.signer} does not stand`
         this.damage.push(finding('HS2001', message, { cid: entry.cid }))
       }
     }
+  }
+
+  #take(entry: VerifiedEntry): void {
+    this.entries.set(entry.cid, entry)
   }
 
   /** Takes in a body that an entry of `kind` names. */
@@ -160,20 +164,6 @@ export class Collection implements LoadedGraph {
         currentHeads: currentHeads.map(once),
         records,
       },
-    }
-  }
-
-  /** Returns an entry whose links and name are the copies that other entries hold. */
-  #lean(entry: SignedEntry): SignedEntry {
-    const once = <T extends string>(text: T): T => this.#texts.once(text)
-    const { body, cid, name, parents, prev } = entry
-    return {
-      ...entry,
-      body: once(body),
-      cid: once(cid),
-      name: name === undefined ? undefined : once(name),
-      parents: parents.map(once),
-      prev: prev.map(once),
     }
   }
 

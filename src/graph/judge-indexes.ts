@@ -1,6 +1,6 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { RowChange } from '../../store/commit.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database, Row } from '../../store/database.ts'
 import { planAll } from '../../store/indexes.ts'
 import type { IndexName } from '../../store/keyspace.ts'
 import { parseEntryKey, rangeKey, rangeOf } from '../../store/keyspace.ts'
@@ -8,6 +8,7 @@ import { fingerprintOf } from '../../store/ranges.ts'
 import { rowOf } from '../entry/row.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
+import { checkRows } from './index-check.ts'
 import type { LoadedGraph } from './loaded.ts'
 
 const derived: readonly IndexName[] = [
@@ -20,8 +21,26 @@ const derived: readonly IndexName[] = [
   'tips',
 ]
 
+/** What becomes of the indexes of a store. */
+export interface IndexPlan {
+  /** What makes them what the entries give. */
+  readonly changes: readonly RowChange[]
+  /** The entries that share their name with others, where nothing is wrong with the rows that say so. */
+  readonly namesakes: ReadonlySet<string> | undefined
+}
+
 /** Returns the changes that make the indexes what the entries give: none where they are. */
-export async function planIndexes(db: Database, graph: LoadedGraph): Promise<readonly RowChange[]> {
+export async function planIndexes(db: Database, graph: LoadedGraph): Promise<IndexPlan> {
+  const { isSound, namesakes } = await checkRows(db, graph.entries)
+  const changes = isSound ? [] : await planRows(db, graph)
+  return {
+    changes: [...changes, ...(await oddRanges(db, graph))],
+    namesakes: isSound ? namesakes : undefined,
+  }
+}
+
+/** Returns what `planIndexes` does, but for the ranges: makes all rows, and holds each of the database against its own. */
+export async function planRows(db: Database, graph: LoadedGraph): Promise<readonly RowChange[]> {
   const expected = new Map<string, RowChange>()
   for (const row of planAll([...graph.entries.values()].map(rowOf)))
     expected.set(`${row.index}!${row.key}`, row)
@@ -36,11 +55,14 @@ export async function planIndexes(db: Database, graph: LoadedGraph): Promise<rea
       }
     }
   }
-  return [...changes, ...expected.values(), ...(await oddRanges(db, graph))]
+  return [...changes, ...expected.values()]
 }
 
 /** Ranges whose fingerprint is not that of their entries; a row that is not there is computed when it is asked for. */
 async function oddRanges(db: Database, graph: LoadedGraph): Promise<RowChange[]> {
+  const there: Row[] = []
+  for await (const rows of db.rowBatches('ranges', '')) there.push(...rows)
+  if (there.length === 0) return []
   const cids = new Map<string, CidText[]>()
   for (const { cid, seq, stream } of graph.entries.values()) {
     const key = rangeKey(stream, rangeOf(seq))
@@ -49,11 +71,9 @@ async function oddRanges(db: Database, graph: LoadedGraph): Promise<RowChange[]>
     else known.push(cid)
   }
   const changes: RowChange[] = []
-  for await (const rows of db.rowBatches('ranges', '')) {
-    for (const { key, values } of rows) {
-      const wanted = fingerprintOf(cids.get(key) ?? [])
-      if (!sameValues(values, [wanted])) changes.push({ index: 'ranges', key, values: undefined })
-    }
+  for (const { key, values } of there) {
+    const wanted = fingerprintOf(cids.get(key) ?? [])
+    if (!sameValues(values, [wanted])) changes.push({ index: 'ranges', key, values: undefined })
   }
   return changes
 }

@@ -1,5 +1,5 @@
 import type { VerifiedEntry } from '../entry/entry.ts'
-import { isJudged, kindOf, nodeKey } from '../entry/kinds.ts'
+import { isJudged, kindOf } from '../entry/kinds.ts'
 import { bounded } from '../kernel/shown.ts'
 import type { LaneKind } from '../lanes/bodies.ts'
 import { isLaneKind, nameOf, readLaneBody } from '../lanes/bodies.ts'
@@ -10,7 +10,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { EnvelopeFacts } from './body.ts'
 import type { BodyFacts, CertificateFacts, LoadedGraph } from './loaded.ts'
 import { isPassedOver } from './judge-standings.ts'
-import { cyclicNodes, nodesOf } from './nodes.ts'
+import { cyclicNodes, nodesOf, nodeTable } from './nodes.ts'
 import { claimedTurns } from './turn-identity.ts'
 
 /** Returns where entries do not fit their bodies, their chains and their parents. */
@@ -209,22 +209,22 @@ const told = (names: readonly string[]): string =>
 
 /** Returns the nodes that are ancestors of each other: none of them can be resumed. */
 export function judgeCycles(graph: LoadedGraph): Finding[] {
-  const nodes = nodesOf(graph.entries.values())
-  const keyOf = (parent: CidText): string | undefined => {
-    const entry = graph.entries.get(parent)
-    return entry === undefined ? undefined : nodeKey(entry)
-  }
-  return [...cyclicNodes(nodes, keyOf)].map((key) => {
-    const { cid, name } = nodes.get(key)!.entry
+  return [...cyclicNodes(nodeTable(graph.entries.values()))].map(({ entry: { cid, name } }) => {
     return finding('HS3007', `${name ?? cid} is an ancestor of itself`, { cid })
   })
 }
 
 /** Returns where one signer's chain splits: what a second clone or a restored backup makes, never an accusation. */
 export function judgeChainForks(graph: LoadedGraph): Finding[] {
+  // links that are named once, as nearly all are, are no forks: they need no key
+  const named = new Set<CidText>()
+  const again = new Set<CidText>()
+  for (const { prev } of graph.entries.values()) {
+    for (const link of prev) (named.has(link) ? again : named).add(link)
+  }
   const followers = new Map<string, number>()
   for (const { signer, stream, prev } of graph.entries.values()) {
-    for (const link of prev.length === 0 ? [''] : prev) {
+    for (const link of prev.length === 0 ? [''] : prev.filter((one) => again.has(one))) {
       const key = `${signer} ${stream} ${link}`
       followers.set(key, (followers.get(key) ?? 0) + 1)
     }
@@ -257,7 +257,7 @@ export function judgeNames(entries: Iterable<VerifiedEntry>, trust: Trust): Find
 }
 
 function judgeNamesakes(group: readonly VerifiedEntry[]): Finding[] {
-  const documents = [...nodesOf(group).values()].map(({ entry }) => entry)
+  const documents = nodesOf(group).map(({ entry }) => entry)
   const byAuthor = new Map<string, VerifiedEntry[]>()
   for (const entry of documents) {
     byAuthor.set(entry.author, [...(byAuthor.get(entry.author) ?? []), entry])

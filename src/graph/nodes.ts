@@ -11,31 +11,55 @@ export interface Node {
   readonly parents: readonly CidText[]
 }
 
-/** Returns the nodes that entries form, by node key. */
-export function nodesOf(entries: Iterable<VerifiedEntry>): ReadonlyMap<string, Node> {
-  const nodes = new Map<string, Node>()
-  const groups = new Map<string, VerifiedEntry[]>()
+/** The nodes of entries, by any of their entries; in the order in which these came. */
+export type NodeTable = ReadonlyMap<CidText, Node>
+
+/** Returns the nodes that entries form, each once, in the order in which their first entries come. */
+export function nodesOf(entries: Iterable<VerifiedEntry>): readonly Node[] {
+  return [...new Set(nodeTable(entries).values())]
+}
+
+/** Returns the nodes that entries form, by the CIDs of the entries. */
+export function nodeTable(entries: Iterable<VerifiedEntry>): NodeTable {
+  const nodes = new Map<CidText, Node>()
+  // entries of one node have one body, and nearly every body has one entry: only the others are worth a second look
+  const bodies = new Map<CidText, VerifiedEntry>()
+  const shared = new Map<CidText, VerifiedEntry[]>()
   for (const entry of entries) {
     if (!kindOf(entry.kind).isNode) continue
-    const key = nodeKey(entry)
-    const other = nodes.get(key)
-    if (other === undefined) nodes.set(key, { entry, entries: [entry], parents: entry.parents })
-    else addTo(groups, key, entry, other)
+    const { body, cid, parents } = entry
+    nodes.set(cid, { entry, entries: [entry], parents })
+    const other = bodies.get(body)
+    if (other === undefined) bodies.set(body, entry)
+    else addTo(shared, other, entry)
   }
-  // nearly every node has one entry: only the others are worth a second look
-  for (const [key, group] of groups) nodes.set(key, nodeOf(group))
+  for (const group of shared.values()) join(group, nodes)
   return nodes
 }
 
 function addTo(
-  groups: Map<string, VerifiedEntry[]>,
-  key: string,
+  shared: Map<CidText, VerifiedEntry[]>,
+  first: VerifiedEntry,
   entry: VerifiedEntry,
-  first: Node,
 ): void {
-  const group = groups.get(key)
-  if (group === undefined) groups.set(key, [first.entry, entry])
+  const group = shared.get(entry.body)
+  if (group === undefined) shared.set(entry.body, [first, entry])
   else group.push(entry)
+}
+
+function join(sameBody: readonly VerifiedEntry[], nodes: Map<CidText, Node>): void {
+  const groups = new Map<string, VerifiedEntry[]>()
+  for (const entry of sameBody) {
+    const key = nodeKey(entry)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [entry])
+    else group.push(entry)
+  }
+  for (const group of groups.values()) {
+    if (group.length === 1) continue
+    const node = nodeOf(group)
+    for (const { cid } of group) nodes.set(cid, node)
+  }
 }
 
 function nodeOf(group: VerifiedEntry[]): Node {
@@ -54,53 +78,48 @@ export function byShallowThenCid(a: Entry, b: Entry): number {
 }
 
 /**
- * Returns the keys of nodes that are ancestors of themselves. Entries name each other by hash, so each circle goes
- * through a node that was restated, and is looked for from those alone. Iterative (Tarjan's strongly connected
- * components), so that long histories do not exhaust the stack.
+ * Returns the nodes that are ancestors of themselves. Entries name each other by hash, so each circle goes through a node
+ * that was restated, and is looked for from those alone. Iterative (Tarjan's strongly connected components), so that long
+ * histories do not exhaust the stack.
  */
-export function cyclicNodes(
-  nodes: ReadonlyMap<string, Node>,
-  keyOf: (parent: CidText) => string | undefined,
-): ReadonlySet<string> {
-  const order = new Map<string, number>()
-  const low = new Map<string, number>()
-  const open = new Set<string>()
-  const stack: string[] = []
-  const cyclic = new Set<string>()
-  const parentsOf = (key: string): string[] =>
-    [...(nodes.get(key)?.parents ?? [])]
-      .map(keyOf)
-      .filter((parent) => parent !== undefined && nodes.has(parent)) as string[]
-  for (const [root, { entries }] of nodes) {
-    if (entries.length === 1 || order.has(root)) continue
+export function cyclicNodes(nodes: NodeTable): ReadonlySet<Node> {
+  const order = new Map<Node, number>()
+  const low = new Map<Node, number>()
+  const open = new Set<Node>()
+  const stack: Node[] = []
+  const cyclic = new Set<Node>()
+  const parentsOf = ({ parents }: Node): Node[] =>
+    parents.map((cid) => nodes.get(cid)).filter((parent) => parent !== undefined)
+  for (const root of nodes.values()) {
+    if (root.entries.length === 1 || order.has(root)) continue
     const path = [enter(root)]
     while (path.length > 0) {
       const at = path.at(-1)!
       const parent = at.parents.pop()
       if (parent === undefined) {
         path.pop()
-        leave(at.key, path.at(-1)?.key)
+        leave(at.node, path.at(-1)?.node)
       } else if (!order.has(parent)) path.push(enter(parent))
       else if (open.has(parent)) {
-        low.set(at.key, Math.min(low.get(at.key)!, order.get(parent)!))
-        if (parent === at.key) cyclic.add(parent)
+        low.set(at.node, Math.min(low.get(at.node)!, order.get(parent)!))
+        if (parent === at.node) cyclic.add(parent)
       }
     }
   }
   return cyclic
 
-  function enter(key: string): { key: string; parents: string[] } {
-    order.set(key, order.size)
-    low.set(key, order.get(key)!)
-    open.add(key)
-    stack.push(key)
-    return { key, parents: parentsOf(key) }
+  function enter(node: Node): { node: Node; parents: Node[] } {
+    order.set(node, order.size)
+    low.set(node, order.get(node)!)
+    open.add(node)
+    stack.push(node)
+    return { node, parents: parentsOf(node) }
   }
 
-  function leave(key: string, child: string | undefined): void {
-    if (child !== undefined) low.set(child, Math.min(low.get(child)!, low.get(key)!))
-    if (low.get(key) !== order.get(key)) return
-    const group = stack.splice(stack.lastIndexOf(key))
+  function leave(node: Node, child: Node | undefined): void {
+    if (child !== undefined) low.set(child, Math.min(low.get(child)!, low.get(node)!))
+    if (low.get(node) !== order.get(node)) return
+    const group = stack.splice(stack.lastIndexOf(node))
     for (const member of group) {
       open.delete(member)
       if (group.length > 1) cyclic.add(member)

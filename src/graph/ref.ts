@@ -111,7 +111,7 @@ async function endsOf(context: Context, stream: string): Promise<readonly CidTex
 
 /** Returns the entries that name the valid head nodes of a stream, in CID order. */
 export async function headsOf(context: Context, stream: string): Promise<readonly VerifiedEntry[]> {
-  return [...nodesOf(await validHeads(context, stream)).values()].map(({ entry }) => entry)
+  return nodesOf(await validHeads(context, stream)).map(({ entry }) => entry)
 }
 
 /** Returns every stream that has entries and begins with `prefix`, in order. */
@@ -179,7 +179,7 @@ async function nodesBehind(context: Context, rows: readonly IndexRow[]): Promise
     }
   }
   const valid = entries.filter((entry) => context.trust.standingOf(entry).standing === 'valid')
-  const nodes = [...nodesOf(valid.length > 0 ? valid : entries).values()].map(({ entry }) => entry)
+  const nodes = nodesOf(valid.length > 0 ? valid : entries).map(({ entry }) => entry)
   if (broken.length > 0 && nodes.length + broken.length > 1) throw broken[0]!.error
   return broken.length > 0 ? broken : nodes
 }

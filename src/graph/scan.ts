@@ -1,5 +1,6 @@
 import { checkArtifact, checkArtifactFile, listArtifactFiles } from '../../store/artifacts.ts'
 import type { ScannedBlock } from '../../store/block-store.ts'
+import type { JsonMap } from '../../store/canonical.ts'
 import { decodeForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf } from '../../store/cid-text.ts'
@@ -15,6 +16,14 @@ import type { BodyFacts, LoadedGraph } from './loaded.ts'
 /** Signatures checked at once, at most: more only take memory. */
 const underWay = 512
 
+const unread: BodyFacts = { kind: 'other' }
+
+/** How a block is taken in. */
+interface BlockOptions {
+  readonly isMarked: (cid: CidText) => boolean
+  readonly documents: boolean
+}
+
 /** What a block is that no entry has claimed yet. */
 interface Loose {
   readonly facts: Map<CidText, BodyFacts>
@@ -22,16 +31,21 @@ interface Loose {
   readonly raw: Set<CidText>
 }
 
-/** Returns everything that the store holds, read in the order of the disk and hashed, linked or not. */
+/**
+ * Returns everything that the store holds, read in the order of the disk and hashed, linked or not.
+ *
+ * @param options - `documents`: false where nobody asks what bodies say; of rosters alone it is known then.
+ */
 export async function scanStore(
   db: Database,
   isMarked: (cid: CidText) => boolean,
+  { documents = true }: { readonly documents?: boolean } = {},
 ): Promise<LoadedGraph> {
   await db.settled()
   const collection = new Collection()
   const loose: Loose = { facts: new Map(), lists: new Map(), raw: new Set() }
   for await (const blocks of db.scanBatches()) {
-    for (const block of blocks) addBlock(collection, loose, block, isMarked)
+    for (const block of blocks) addBlock(collection, loose, block, { isMarked, documents })
     await collection.settle(underWay)
   }
   await collection.settle(0)
@@ -43,14 +57,14 @@ function addBlock(
   collection: Collection,
   loose: Loose,
   { cid, bytes, sound, key }: ScannedBlock,
-  isMarked: (cid: CidText) => boolean,
+  options: BlockOptions,
 ): void {
   collection.counts.blocks += 1
   if (cid === undefined) {
     collection.damage.push(finding('HS1006', `${JSON.stringify(key)} names a block and is no CID`))
   } else if (!sound) collection.addDamage(cid, 'corrupt', 'the block')
   else if (codecOf(cid) === 'raw') loose.raw.add(cid)
-  else addDagJson(collection, loose, cid, bytes, isMarked)
+  else addDagJson(collection, loose, cid, bytes, options)
 }
 
 function addDagJson(
@@ -58,18 +72,23 @@ function addDagJson(
   loose: Loose,
   cid: CidText,
   bytes: Uint8Array,
-  isMarked: (cid: CidText) => boolean,
+  { isMarked, documents }: BlockOptions,
 ): void {
   try {
     const { form } = decodeForm(bytes)
     const list = findArtifacts(form)
     if (looksLikeEntry(form)) collection.addEntryForm(cid, bytes, form, isMarked)
-    else if (list === undefined) loose.facts.set(cid, collection.guessFacts(form))
+    else if (list === undefined) loose.facts.set(cid, factsIn(collection, form, documents))
     else loose.lists.set(cid, list)
   } catch (error) {
     if (!(error instanceof HstoreError)) throw error
     collection.damage.push(finding('HS1003', error.message, { cid }))
   }
+}
+
+/** Of a document that nobody asks for it is enough that it is there; cuts are of rosters, and linked from them. */
+function factsIn(collection: Collection, form: JsonMap, documents: boolean): BodyFacts {
+  return documents || Object.hasOwn(form, 'roots') ? collection.guessFacts(form) : unread
 }
 
 /** Gives each entry what it names, notes what is not there, and then what nobody names. */

@@ -20,7 +20,7 @@ export function findShallow(
   )
   const findings: Finding[] = []
   const names = new Set<string>()
-  for (const { entry, entries, parents } of nodesOf(valid).values()) {
+  for (const { entry, entries, parents } of nodesOf(valid)) {
     const linked = new Set([...parents].map((cid: CidText) => graph.entries.get(cid)?.name))
     for (const name of new Set(entries.flatMap(({ shallow }) => shallow))) {
       if (linked.has(name)) continue

@@ -14,7 +14,10 @@ export function bounded(text: string): string {
 /** Controls, line separators and what turns the direction of text: a message is one line that shows what it says. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
+const plain = /^[ -~]*$/
+
 function printable(text: string): string {
+  if (plain.test(text)) return text
   return text.replaceAll(unprintable, (character) => {
     const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
     return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')

@@ -87,7 +87,7 @@ function linkParents(context: Context, draft: Draft): Linked | Unread {
   for (const name of sortedNames(draft.parentNames)) {
     const entries = validNamesakes(context, draft.stream, name)
     if (entries instanceof Unread) return entries
-    const found = [...nodesOf(entries).values()]
+    const found = nodesOf(entries)
     const chosen = found.filter((node) =>
       node.entries.some(({ cid }) => draft.parents.includes(cid)),
     )

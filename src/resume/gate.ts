@@ -79,7 +79,9 @@ export async function judge(
     ...walkOptions,
     isBefore: (cid) => cid !== head && isCovered(cid),
   })
-  let attribution = judgeAttribution(graph, [head], context.trust, isCovered(head))
+  let attribution = judgeAttribution(graph, [head], context.trust, {
+    isCertified: isCovered(head),
+  })
   let more: LoadedGraph['damage'] = []
   if (!attribution.isSettled) {
     // what covered history ends with does not tell what was said later: its documents do

@@ -1,7 +1,8 @@
 import { fsckStore } from '../../closed-store.ts'
 import type { Finding } from '../../rules/rule.ts'
 import type { Verb } from '../program.ts'
-import { findingLine, jsonLine, plain } from '../render.ts'
+import { printJson, writeLines } from '../pieces.ts'
+import { findingLine, plain } from '../render.ts'
 import { namedStore, waitMs } from '../settings.ts'
 
 /** What a rebuild puts right: wrong rows, files of the database, the configuration. */
@@ -25,11 +26,11 @@ export const fsck: Verb = async (io, _args, options) => {
     forgetLost: options['forgetLost'] === true,
   })
   if (options.json === true) {
-    await io.out(jsonLine('fsck', report))
+    await printJson(io, 'fsck', report)
     return exit
   }
-  for (const one of report.mended) await io.out(`mended: ${findingLine(one)}\n`)
-  for (const one of report.findings) await io.out(`${findingLine(one)}\n`)
+  await writeLines(io, report.mended, (one) => `mended: ${findingLine(one)}\n`)
+  await writeLines(io, report.findings, (one) => `${findingLine(one)}\n`)
   const { entries, blocks, signatures, artifacts } = report.checked
   const counts = `${entries} entries, ${blocks} blocks, ${signatures} signatures, ${artifacts} artifacts`
   await io.out(`${report.ok ? 'ok' : 'not ok'} (${counts})\n`)

@@ -4,9 +4,9 @@ import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
 import { graphText, logLine, logRecord } from '../log-lines.ts'
 import { paintOf } from '../paint.ts'
+import { printJson, printLines, writeLines } from '../pieces.ts'
 import { print } from '../print.ts'
 import type { Verb } from '../program.ts'
-import { jsonLine } from '../render.ts'
 import { assertOneForm, countOf, openNamed } from '../settings.ts'
 
 /** `hstore log`: an entry or all heads of a stream, with the ancestors, children first. */
@@ -17,11 +17,11 @@ export const log: Verb = async (io, [ref = ''], options) => {
   }
   const entries = await read(io, ref, options)
   const paint = paintOf(io)
-  if (options.json === true) await io.out(jsonLine('log', { entries: entries.map(reportOf) }))
-  else if (options['z'] === true) await io.out(entries.map(logRecord).join(''))
+  if (options.json === true) await printJson(io, 'log', { entries: reportsOf(entries) })
+  else if (options['z'] === true) await writeLines(io, entries, logRecord)
   else if (options['graph'] === true) {
     await print(io, graphText(entries, { paint, columns: io.terminal?.columns }))
-  } else await print(io, entries.map((one) => logLine(one, paint)).join(''))
+  } else await printLines(io, entries, (one) => logLine(one, paint))
   return 0
 }
 
@@ -33,6 +33,7 @@ async function read(io: Io, ref: string, options: Parameters<Verb>[2]): Promise<
   return entries
 }
 
-function reportOf({ entry, parents, standing }: Logged): object {
-  return { ...entryReport(entry), parents, standing }
+function* reportsOf(entries: readonly Logged[]): Generator<object> {
+  for (const { entry, parents, standing } of entries)
+    yield { ...entryReport(entry), parents, standing }
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '../io.ts'
 import type { Verb } from '../program.ts'
-import { findingLine, jsonLine } from '../render.ts'
+import { printJson, writeLines } from '../pieces.ts'
+import { findingLine } from '../render.ts'
 import { openNamed } from '../settings.ts'
 
 /** `hstore verify`: checks integrity and trust; says in words when there was nothing to check. */
@@ -11,10 +12,10 @@ export const verify: Verb = async (io, args, options) => {
   await using store = await openNamed(io, options)
   const report = await store.verify(args.length === 0 ? undefined : refs, options['full'] === true)
   const { exit, ...shown } = report
-  if (options.json === true) await io.out(jsonLine('verify', shown))
+  if (options.json === true) await printJson(io, 'verify', shown)
   else {
     const { entries, blocks, signatures, artifacts } = report.checked
-    for (const finding of report.findings) await io.out(`${findingLine(finding)}\n`)
+    await writeLines(io, report.findings, (finding) => `${findingLine(finding)}\n`)
     const counts = `${entries} entries, ${blocks} blocks, ${signatures} signatures, ${artifacts} artifacts`
     const word =
       entries + artifacts === 0 ? '0 checked: nothing to verify' : report.ok ? 'ok' : 'not ok'

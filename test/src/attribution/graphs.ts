@@ -3,7 +3,7 @@ import { cidTextOf } from '../../../store/cid-text.ts'
 import type { JsonForm } from '../../../store/canonical.ts'
 import type { VerifiedEntry } from '../../../src/entry/entry.ts'
 import { findEnvelopeFacts } from '../../../src/graph/body.ts'
-import type { KnownRecords } from '../../../src/attribution/records.ts'
+import { KnownRecords } from '../../../src/attribution/records.ts'
 import type { LoadedGraph } from '../../../src/graph/loaded.ts'
 import type { Trust } from '../../../src/trust/standing.ts'
 
@@ -37,7 +37,7 @@ export function graphOf(revisions: readonly TestRevision[]): {
   readonly cids: readonly CidText[]
 } {
   const cids = revisions.map((_, i) => cidOf(`entry ${i}`))
-  const known: KnownRecords = new Map()
+  const known = new KnownRecords()
   const entries = new Map<CidText, VerifiedEntry>()
   const bodies: [
     CidText,
