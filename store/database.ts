@@ -90,8 +90,8 @@ export interface Database extends BlockReader, AsyncDisposable {
   close(): Promise<void>
 }
 
-// 16 MiB: a batch of 256 puts takes 46 µs each then, 73 µs with LevelDB's 4 MiB.
-const writeBufferSize = 16 * 1024 * 1024
+// 8 MiB: LevelDB merges half as much as with its own 4 MiB; more lies twice on the disk when a store is closed.
+const writeBufferSize = 8 * 1024 * 1024
 const durable: object = { sync: true }
 const formatKey = rowKey('meta', 'format')
 const formatRow = encodeRow(['2'])
