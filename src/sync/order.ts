@@ -55,3 +55,10 @@ export async function linksOf(
   }
   return all
 }
+
+/** Orders streams: nothing can be judged before the rosters. */
+export function rosterFirst(a: string, b: string): number {
+  if (a === b) return 0
+  if (a === 'roster' || b === 'roster') return a === 'roster' ? -1 : 1
+  return a < b ? -1 : 1
+}

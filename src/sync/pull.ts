@@ -2,10 +2,12 @@ import { linkForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { decodeEntry } from '../entry/decode.ts'
+import { HandoffError } from '../errors.ts'
 import { bytesIn } from './answer.ts'
 import { askOrder } from './ask-order.ts'
 import { ask } from './ask.ts'
 import type { Fate } from './fate.ts'
+import { rosterFirst } from './order.ts'
 import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
 import { linkForms, maxWanted, packCids } from './protocol.ts'
@@ -30,6 +32,9 @@ interface Wanted {
   readonly stream: string
   readonly cid: CidText
 }
+
+/** Where a remote has lost that many entries, each by itself is of no use. */
+const maxWithheld = 10_000
 
 /** How much of the quarantine may wait for what comes later in seq; then the remote is asked for the order of links. */
 const crowded = 1 / 8
@@ -147,6 +152,10 @@ export class Puller implements Pulled {
 
   #withhold(cid: CidText): void {
     this.#withheld.add(cid)
+    if (this.#withheld.size > maxWithheld) {
+      const message = `${this.#transport.name} names entries that it does not give, ${maxWithheld} and more`
+      throw new HandoffError('HSTORE_REMOTE_INVALID', message)
+    }
     const why = 'it is named, and not given'
     this.unstored.set(cid, { fate: 'incomplete', needs: [cid], why })
   }
@@ -286,11 +295,4 @@ function byStream(wanted: readonly Wanted[]): JsonForm[] {
     else cids.push(cid)
   }
   return [...streams].map(([stream, cids]) => [stream, packCids(cids)])
-}
-
-/** Orders streams: nothing can be judged before the rosters. */
-export function rosterFirst(a: string, b: string): number {
-  if (a === b) return 0
-  if (a === 'roster' || b === 'roster') return a === 'roster' ? -1 : 1
-  return a < b ? -1 : 1
 }

@@ -56,6 +56,9 @@ interface Node {
 const maxDifferences = 2_000_000
 const maxAsked = 500_000
 const maxPerRange = 20_000
+/** Where ranges differ, entries do: nodes that are asked for before any is found, and then for each of them. */
+const maxAskedFirst = 20_000
+const maxAskedEach = 8
 
 /**
  * Finds out what either side lacks: where fingerprints of ranges differ, those below are compared, down to the entries.
@@ -104,6 +107,8 @@ class Walk {
   #countHere = 0
   #countThere = 0
   #asked = 0
+  /** Entries that one side lacks, also those that do not count. */
+  #differing = 0
   #isWhole = true
 
   constructor(
@@ -190,7 +195,8 @@ class Walk {
     if (some.length === 0) return
     const nodes = some.slice(0, maxNodes)
     this.#asked += nodes.length
-    if (this.#asked > maxAsked) this.#fail('compare')
+    const most = Math.min(maxAsked, maxAskedFirst + maxAskedEach * this.#differing)
+    if (this.#asked > most) this.#fail('compare')
     const rows = nodes.map(({ stream, level, index }) => [
       stream,
       level,
@@ -227,7 +233,9 @@ class Walk {
     )
     const ours = new Set(await entriesInRange(db, stream, index))
     const { skippedHere, most } = this.#comparison
-    const here = [...theirs].filter((cid) => !ours.has(cid) && !skippedHere.has(cid))
+    const lacking = [...theirs].filter((cid) => !ours.has(cid))
+    this.#differing += lacking.length + Math.max(0, ours.size + lacking.length - theirs.size)
+    const here = lacking.filter((cid) => !skippedHere.has(cid))
     this.#countHere += here.length
     if (here.length > 0 && most !== undefined) rangesOf(this.#here, stream).set(index, here)
     this.#addThere(

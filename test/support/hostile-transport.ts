@@ -21,12 +21,17 @@ export class HostileTransport implements Transport {
     this.#change = change
   }
 
-  async ask(request: Message): Promise<IncomingMessage> {
+  /** Returns the bytes of the answer. */
+  async tell(request: Message): Promise<readonly Uint8Array[]> {
     const answered = await this.#below.ask(request)
     const blocks: Block[] = []
     for await (const block of answered.blocks) blocks.push(block)
     const changed = await this.#change({ control: answered.control, blocks }, request)
-    const packed = changed instanceof Uint8Array ? [changed] : await pack(changed)
+    return changed instanceof Uint8Array ? [changed] : await pack(changed)
+  }
+
+  async ask(request: Message): Promise<IncomingMessage> {
+    const packed = await this.tell(request)
     try {
       return await decodeMessage(iterate(packed))
     } catch (cause) {
