@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
+import { openOwn } from '../../../src/sync/peer.ts'
 import { packCids } from '../../../src/sync/protocol.ts'
 import { Quarantine } from '../../../src/sync/quarantine.ts'
 import { noMarks } from '../../../src/sync/remote-marks.ts'
@@ -84,7 +85,8 @@ it.each([
     return { control: { ...answered.control, ...change() }, blocks: [] }
   })
   const options = { pull: true, push: false, dryRun: false, nowMs: 1 }
-  const ended = syncSession(withOwnOf(context), wire, quarantine, noMarks, options).then(
+  const own = withOwnOf({ open: () => openOwn(context) })
+  const ended = syncSession(own, wire, quarantine, noMarks, options).then(
     ({ report }) => (report.pulled === 0 ? 'told' : `pulled ${report.pulled}`),
     (error: unknown) => (error instanceof HstoreError ? error.code : error),
   )
