@@ -36,7 +36,8 @@ export class HostileServer implements AsyncDisposable {
   }
 
   /** Answers from here on for a store, with a change of its own. */
-  serve(folder: string, change: Change): void {
+  async serve(folder: string, change: Change): Promise<void> {
+    await this.#remote?.[Symbol.asyncDispose]()
     this.#remote = new HostileTransport(folder, change)
   }
 
@@ -49,6 +50,7 @@ export class HostileServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#remote?.[Symbol.asyncDispose]()
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
   }

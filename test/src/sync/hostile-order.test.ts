@@ -77,7 +77,7 @@ it.each([
     blocks: 60,
   })
   let asked = 0
-  const wire = new HostileTransport(full.store, (answered, { control }) => {
+  await using wire = new HostileTransport(full.store, (answered, { control }) => {
     if (control['is'] === 'want')
       return withBlocks((blocks) => blocks.filter(({ cid }) => cid !== made[0]))(answered)
     if (control['is'] !== 'order') return answered

@@ -435,7 +435,7 @@ it('a long history without its first entry is told, and takes no longer than wit
  * returns the error's code, or that it was told entry by entry.
  */
 async function syncFrom(store: TestStore, remote: string, change: Change): Promise<string> {
-  server.serve(remote, change)
+  await server.serve(remote, change)
   const ran = await runMeasured(store, 60_000, 'sync', server.url, '--pull', '--json')
   expect(ran.signal).toBeNull()
   console.log('PEAK', ran.peakMib)
