@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { createHash } from 'node:crypto'
-import { cp } from 'node:fs/promises'
+import { cp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ import { dictionary1 } from '../../store/dictionary-1.ts'
 import { packBlock, unpackBlock } from '../../store/packed-block.ts'
 import { encodeVarint } from '../../store/varint.ts'
 import { rebuildDatabase } from '../../store/rebuild.ts'
-import { withLevel } from '../support/store.ts'
+import { filesIn, withLevel } from '../support/store.ts'
 import { makeTempFolder } from '../support/temp-folder.ts'
 
 const limit = 2 * 1024 * 1024
@@ -186,6 +186,66 @@ describe('a store with packed blocks', () => {
     expect(found).toEqual(blocks.map(({ cid }) => cid).sort())
     expect(batches.length).toBeGreaterThan(1)
     expect(Math.max(...batches)).toBeLessThan(limit)
+  })
+})
+
+describe('a damaged database with packed blocks', () => {
+  const blocks = Array.from({ length: 400 }, (_, i) => {
+    const steps = Array.from({ length: 60 }, (_, j) => ({
+      created_by: `a${i}`,
+      id: (i + 7) * (j + 3),
+    }))
+    const bytes = encoder.encode(JSON.stringify({ actions: steps }))
+    return { cid: cidTextOf(bytes, 'dag-json'), bytes }
+  })
+
+  /** A store with all blocks in tables, or in a log. */
+  async function makeFull(where: '.ldb' | '.log'): Promise<string> {
+    const directory = await makeStore()
+    {
+      await using database = await openDatabase(directory, { waitMs: 0 })
+      for (let at = 0; at < blocks.length; at += 10)
+        await database.commit({ blocks: blocks.slice(at, at + 10), rows: [] })
+    }
+    // an opening makes a table of the log
+    if (where === '.ldb') await (await openDatabase(directory, { waitMs: 0 })).close()
+    return directory
+  }
+
+  async function largestIn(directory: string, end: string): Promise<string> {
+    const files = await filesIn(join(directory, 'db'))
+    const sized = await Promise.all(
+      files
+        .filter((file) => file.endsWith(end))
+        .map(async (file) => [(await stat(file)).size, file] as const),
+    )
+    return sized.sort(([a], [b]) => b - a)[0]![1]
+  }
+
+  it.each([
+    ['.ldb', 'a changed byte', 395],
+    ['.ldb', 'a hole', 330],
+    ['.log', 'a changed byte', 395],
+    ['.log', 'a hole', 330],
+  ] as const)('whose %s has %s gives back all that was not hit', async (end, damage, least) => {
+    const directory = await makeFull(end)
+    const file = await largestIn(directory, end)
+    const bytes = await readFile(file)
+    const [at, length] =
+      damage === 'a hole' ? [bytes.length >> 1, bytes.length >> 4] : [bytes.length >> 1, 1]
+    for (let i = at; i < at + length; i++) bytes[i]! ^= 0x5a
+    await writeFile(file, bytes)
+    const back: number[] = []
+    await rebuildDatabase(directory, 0, async ({ db }) => {
+      const reads = await db.getMany(blocks.map(({ cid }) => cid))
+      const ok = reads.flatMap((read, i) => (read.state === 'ok' ? [{ read, i }] : []))
+      for (const { read, i } of ok) expect(read.bytes).toStrictEqual(blocks[i]!.bytes)
+      back.push(ok.length)
+      return undefined
+    })
+    expect(back[0]).toBeGreaterThanOrEqual(least)
+    expect(back[0]).toBeLessThanOrEqual(blocks.length)
+    expect(packBlock(blocks[0]!.cid, blocks[0]!.bytes)[0]).toBe(1)
   })
 })
 
