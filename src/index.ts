@@ -1,7 +1,18 @@
 export { openStore, Store } from './open-store.ts'
 export { fsckStore, importStore } from './closed-store.ts'
-export { addRemote, cloneStore, listRemotes, removeRemote, syncStore } from './sync-verbs.ts'
+export {
+  addRemote,
+  cloneStore,
+  listRemotes,
+  removeRemote,
+  serveOverHttp,
+  serveOverPipes,
+  syncStore,
+} from './sync-verbs.ts'
 export type { CloneOptions, CloneReport, Remote, SyncReport } from './sync-verbs.ts'
+export type { HttpServeOptions, HttpServer, Pipes } from './sync-verbs.ts'
+export { watchHeads } from './watch.ts'
+export type { WatchOptions } from './watch.ts'
 export type { OpenStoreOptions, PutInput, PutItem, ResumeInput } from './open-store.ts'
 export { init } from './init-verb.ts'
 export type { InitReport, InitStoreOptions } from './init-verb.ts'

@@ -109,7 +109,7 @@ async function refuseForeign(folder: string): Promise<void> {
   if (me === undefined || uid === me) return
   throw new HandoffError(
     'HSTORE_STORE_FOREIGN',
-    `${folder} belongs to user ${uid}, not to you (${me}): clone it, or take it over with chown`,
+    `${folder} belongs to user ${uid}, not to you (${me}): take it over with chown, or clone a CAR that its owner exports`,
   )
 }
 

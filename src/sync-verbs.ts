@@ -24,6 +24,8 @@ export { cloneStore } from './sync/clone.ts'
 export type { CloneOptions, CloneReport } from './sync/clone.ts'
 export type { ProgressState } from './sync/progress.ts'
 export type { Remote } from './sync/remotes.ts'
+export type { HttpServeOptions, HttpServer } from './sync/serve-http.ts'
+export type { Pipes } from './sync/serve-stdio.ts'
 export type { SyncReport } from './sync/sync-with.ts'
 
 /** Which store, and whose trust. No `Store` of this process may hold it. */

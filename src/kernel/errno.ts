@@ -1,5 +1,7 @@
 const words: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission is denied: check owner and mode, also of the folders above'],
+  ['EADDRINUSE', 'another program listens there: name another port'],
+  ['EADDRNOTAVAIL', 'this machine has no such address'],
   ['EBADF', 'it was not opened to be read'],
   ['EBUSY', 'it is in use: try again'],
   ['EDQUOT', 'the quota is used up: make room and try again'],
@@ -15,6 +17,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'there is no such file or folder'],
   ['ENOSPC', 'the disk is full: make room and try again'],
   ['ENOTDIR', 'a file stands where a folder is wanted: name another path'],
+  ['ENOTFOUND', 'no host has that name'],
   ['ENOTEMPTY', 'the folder is not empty: name a new one'],
   ['ENXIO', 'there is no such device'],
   ['EPERM', 'the system does not allow it: check owner and mode'],

@@ -1,4 +1,11 @@
-import type { IncomingMessage as Request, Server, ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type {
+  IncomingMessage as Request,
+  RequestListener,
+  Server,
+  ServerOptions,
+  ServerResponse,
+} from 'node:http'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +17,9 @@ import type { CarTextBlock } from '../../store/car-read.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { decodeMessage, encodeMessage, wireLimits } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
+import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import { quoted } from '../kernel/shown.ts'
 import type { Served } from './answer.ts'
 import { answer, refusal } from './answer.ts'
 import { findForGateway } from './gateway.ts'
@@ -48,7 +57,11 @@ const headersTimeoutMs = 10_000
 const maxHeaderBytes = 16 * 1024
 const maxConnections = 256
 
-/** Serves a store over HTTP until it is closed. */
+/**
+ * Serves a store over HTTP until it is closed.
+ *
+ * @throws {HandoffError} `HSTORE_USAGE` when it can't listen there, or the certificate or key is none.
+ */
 export async function serveHttp(served: Served, options: HttpServeOptions): Promise<HttpServer> {
   const auth = new HttpAuth(served, options.publicStreams, options.clock)
   const handle = (request: Request, response: ServerResponse): void => {
@@ -61,19 +74,10 @@ export async function serveHttp(served: Served, options: HttpServeOptions): Prom
     connectionsCheckingInterval: 1000,
     keepAliveTimeout: 5000,
   }
-  const { tls, host, port } = options
-  const server: Server =
-    tls === undefined
-      ? createServer(limits, handle)
-      : createTlsServer(
-          { ...limits, cert: Buffer.from(tls.cert), key: Buffer.from(tls.key) },
-          handle,
-        )
+  const { tls } = options
+  const server = tls === undefined ? createServer(limits, handle) : tlsServer(tls, limits, handle)
   server.maxConnections = maxConnections
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
+  await listen(server, options)
   const at = server.address() as AddressInfo
   const shown = at.family === 'IPv6' ? `[${at.address}]` : at.address
   return {
@@ -83,6 +87,30 @@ export async function serveHttp(served: Served, options: HttpServeOptions): Prom
         server.close(() => resolve())
         server.closeAllConnections()
       }),
+  }
+}
+
+function tlsServer(
+  tls: NonNullable<HttpServeOptions['tls']>,
+  limits: ServerOptions,
+  handle: RequestListener,
+): Server {
+  try {
+    const [cert, key] = [Buffer.from(tls.cert), Buffer.from(tls.key)]
+    return createTlsServer({ ...limits, cert, key }, handle)
+  } catch (cause) {
+    const message = `TLS wants a certificate and its key in PEM (${whyOf(cause)})`
+    throw new HandoffError('HSTORE_USAGE', message, { cause })
+  }
+}
+
+async function listen(server: Server, { host, port }: HttpServeOptions): Promise<void> {
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (cause) {
+    const message = `can't listen at ${quoted(host)}, port ${port}: ${whyOf(cause)}`
+    throw new HandoffError('HSTORE_USAGE', message, { cause })
   }
 }
 

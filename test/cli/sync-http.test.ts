@@ -86,6 +86,20 @@ describe('http://', () => {
     expect(known).toMatchObject({ exit: 4, out: '' })
   })
 
+  it('is not served at an address that is taken or none, nor with TLS of noise', async () => {
+    const there = await copyOf(full)
+    const port = Number(new URL(await serve(there)).port)
+    const options = { store: there.store, keys: there.keys }
+    const listen = { host: '127.0.0.1', port, publicStreams: [], clock: Date.now }
+    const noise = { cert: bytesOf('cert', 99), key: bytesOf('key', 99) }
+    for (const other of [{}, { host: '203.0.113.1' }, { host: 'x.invalid' }, { tls: noise }])
+      await expect(serveOverHttp(options, { ...listen, ...other })).rejects.toMatchObject({
+        code: 'HSTORE_USAGE',
+      })
+    const ran = await there.run('serve', '--listen', `127.0.0.1:${port}`)
+    expect(ran).toMatchObject({ exit: 2, out: '' })
+  })
+
   it('names a server that is not there, and one that is none', async () => {
     const here = await copyOf(full)
     for (const url of ['http://127.0.0.1:1', 'http://127.0.0.1:1/x?y', 'http://u:p@127.0.0.1:1'])
