@@ -26,6 +26,9 @@ export const put: Verb = async (io, files, options) => {
     for await (const report of store.putAll(given.items())) {
       const name = given.next()
       await output.add(options.json === true ? jsonLine('put', report) : `${report.cid}\n`)
+      if (report.new && report.warnings.length === 0) continue
+      // on a terminal a note stands behind the line that it is about
+      await output.flush()
       for (const warning of report.warnings) io.err(`hstore: warning: ${plain(warning)}\n`)
       if (!report.new) io.err(`hstore: ${plain(name)} was there already\n`)
     }
