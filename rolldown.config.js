@@ -47,7 +47,9 @@ export default defineConfig({
     },
   ],
   output: {
-    format: 'esm',
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name]-[hash].cjs',
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     // two files, but for the large validator that only papers need, and for what prints completion scripts
     codeSplitting: {
