@@ -2,13 +2,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { deflateRawSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Signer } from '../../keys/signer.ts'
 import { signerOfSeed } from '../../keys/signer.ts'
 import { decodeEntry } from '../../src/entry/decode.ts'
-import type { HttpServer } from '../../src/sync/serve-http.ts'
 import { packCids } from '../../src/sync/protocol.ts'
-import { serveOverHttp } from '../../src/sync-verbs.ts'
 import type { Block } from '../../store/block.ts'
 import type { JsonForm, JsonMap } from '../../store/canonical.ts'
 import { linkForm } from '../../store/canonical.ts'
@@ -18,6 +16,8 @@ import { bytesOf, writeEnvelope } from '../support/envelope.ts'
 import { amendRoster, openBelow, signerOf } from '../support/forge.ts'
 import { historyWorkspace } from '../support/history.ts'
 import { packed, post, told } from '../support/http-client.ts'
+import type { ServeProcess } from '../support/serve-process.ts'
+import { startServe } from '../support/serve-process.ts'
 import type { TestStore } from '../support/store.ts'
 import {
   agents,
@@ -32,8 +32,8 @@ const stream = `csag:${historyWorkspace}`
 const secret = 'csag:csag:handoff/secret'
 const shared = await makeSharedFolder()
 let there: TestStore
-let server: HttpServer
-let open: HttpServer
+let server: ServeProcess
+let open: ServeProcess
 let merger: Signer
 let reader: Signer
 let before: string
@@ -53,10 +53,8 @@ beforeAll(async () => {
   }))
   reader = await signerOf(there, agents.a)
   merger = await signerOf(there, agents.merger)
-  const options = { store: there.store, keys: there.keys, waitMs: 20_000 }
-  const listen = { host: '127.0.0.1', port: 0, clock: Date.now }
-  server = await serveOverHttp(options, { ...listen, publicStreams: [] })
-  open = await serveOverHttp(options, { ...listen, publicStreams: [stream] })
+  server = await startServe(there)
+  open = await startServe(there, '--public', stream)
   // fingerprints of ranges are remembered when they are asked for first
   for (const signer of [merger, reader]) await post(server.url, { is: 'hello', v: 1 }, { signer })
   before = await digestOf(there.store)
@@ -64,6 +62,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close()
   await open.close()
+})
+
+// whatever a client says: a process that has answered all before has needed no more
+afterEach(() => {
+  for (const one of [server, open]) expect(one.peakMib() ?? 0).toBeLessThanOrEqual(200)
 })
 
 const kinds = ['no', 'compare', 'order', 'want', 'blocks', 'piece', 'waiting', 'push', 'give']
