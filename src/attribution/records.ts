@@ -101,28 +101,35 @@ function factsOf(
   known: KnownRecords,
 ): RecordFacts | undefined {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
-  const id = findText(item, 'id')
-  if (id === undefined) return undefined
-  const origin = { ...item } as Record<string, JsonForm | undefined>
-  const stated: Record<string, JsonForm | undefined> = {}
-  for (const key of state) {
-    if (!Object.hasOwn(item, key)) continue
-    stated[key] = item[key]
-    origin[key] = undefined
-  }
-  const key = recordKey({ kind, id })
+  const name = findText(item, 'id')
+  if (name === undefined) return undefined
+  const origin: Record<string, JsonForm | undefined> = { ...item }
+  for (const key of state) if (Object.hasOwn(origin, key)) origin[key] = undefined
+  const key = recordKey({ kind, id: name })
+  // a part of the key: it takes no room of its own
+  const id = key.slice(kind.length + 1)
   return known.record({
     kind,
-    id,
+    id: kind === 'action' ? known.text(id) : id,
     key,
     origin: digestOf(textOf(origin)),
-    state: known.text(shortOf(textOf(stated))),
+    state: known.text(stateOf(item, state)),
     createdBy: known.text(findText(item, 'created_by') ?? ''),
-    status: known.text(findText(item, state[0]) ?? ''),
-    owner: kind === 'action' ? known.text(findText(item, 'owner')) : undefined,
-    actionRef: kind === 'execution' ? known.text(findText(item, 'action_ref')) : undefined,
-    resolvedBy: kind === 'conflict' ? known.text(findText(item, 'resolved_by_head')) : undefined,
+    status: findText(item, state[0]) ?? '',
+    ...linksOf(kind, (key) => known.text(findText(item, key))),
   })
+}
+
+/** What the kind of a record alone has. */
+function linksOf(
+  kind: RecordKind,
+  find: (key: string) => string | undefined,
+): Pick<RecordFacts, 'actionRef' | 'owner' | 'resolvedBy'> {
+  return {
+    owner: kind === 'action' ? find('owner') : undefined,
+    actionRef: kind === 'execution' ? find('action_ref') : undefined,
+    resolvedBy: kind === 'conflict' ? find('resolved_by_head') : undefined,
+  }
 }
 
 function findText(fields: Fields, key: string): string | undefined {
@@ -130,10 +137,23 @@ function findText(fields: Fields, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+/** Returns the same text for states that say the same; most are one word. */
+function stateOf(item: Fields, state: RecordList['state']): string {
+  const [first, ...others] = state.filter(
+    (key) => Object.hasOwn(item, key) && saying(key, item[key]) !== undefined,
+  )
+  if (first === undefined) return '{}'
+  const value = item[first]
+  if (first === state[0] && others.length === 0 && typeof value === 'string')
+    return shortOf(JSON.stringify(value))
+  return shortOf(textOf(Object.fromEntries([first, ...others].map((key) => [key, item[key]]))))
+}
+
 /** Returns the same text for values that say the same: an absent field, null and an empty list do. */
 function textOf(value: unknown): string {
   const text = JSON.stringify(value)
-  return text.includes('null') || text.includes('[]') ? JSON.stringify(value, saying) : text
+  // fields are what null takes away, and a list keeps its place
+  return text.includes(':null') || text.includes('[]') ? JSON.stringify(value, saying) : text
 }
 
 function saying(_key: string, value: unknown): unknown {
