@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { asBytes } from '../src/kernel/bytes.ts'
 import { artifactPath } from './artifacts.ts'
 import type { CidText } from './cid-text.ts'
 import { storeErrorOf } from './level-errors.ts'
@@ -21,7 +22,7 @@ export async function readArtifactRange(
       artifactPath(directory, cid),
       constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     )
-    const bytes = new Uint8Array(length)
+    const bytes = asBytes(Buffer.allocUnsafe(length))
     let read = 0
     while (read < length) {
       const { bytesRead } = await handle.read(bytes, read, length - read, at + read)

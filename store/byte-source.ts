@@ -1,3 +1,4 @@
+import { asBytes } from '../src/kernel/bytes.ts'
 import { ArgumentError } from '../src/kernel/errors.ts'
 
 /** What bytes can be read from: one array, or chunks of any size. */
@@ -42,7 +43,7 @@ export class ByteSource {
       missing -= part.length
     }
     this.read += size - missing
-    return new Uint8Array(parts.length === 1 ? (parts[0] ?? []) : Buffer.concat(parts))
+    return asBytes(Buffer.concat(parts))
   }
 
   /** Lets the source go, also when it was not read to its end. */

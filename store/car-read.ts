@@ -128,7 +128,8 @@ class CarReader {
   private block(section: Uint8Array): CarTextBlock {
     const read = readCid(section)
     if (typeof read === 'string') throw this.fault(read)
-    const bytes = section.slice(read.size)
+    // the section is a copy of its own
+    const bytes = section.subarray(read.size)
     if (cidTextOf(bytes, read.codec) !== read.cid) {
       throw this.fault(`the bytes do not hash to ${read.cid}`, read.cid)
     }

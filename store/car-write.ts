@@ -1,3 +1,4 @@
+import { asBytes } from '../src/kernel/bytes.ts'
 import { encodeCarHeader } from './car-header.ts'
 import { MAX_RAW_BLOCK_BYTES } from './car-read.ts'
 import type { CarTextBlock } from './car-read.ts'
@@ -37,17 +38,28 @@ export async function* writeCarBlocks(
   if (missing !== undefined) throw refuse(`root ${missing} is not among the blocks`, missing)
 }
 
-/**
- * Yields the sections of a CAR whose first block is its root, for blocks that are known to be right: a chunk for the
- * header and one for each block.
- */
+/** Small sections go on together, in chunks of about so many bytes. */
+const chunkBytes = 64 * 1024
+
+/** Yields a CAR whose first block is its root, for blocks that are known to be right. */
 export function* frameCar(blocks: Iterable<CarTextBlock>): Generator<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
   let isFirst = true
   for (const { cid, bytes } of blocks) {
-    if (isFirst) yield frame([encodeCarHeader([cid])])
+    if (isFirst) parts.push(frame([encodeCarHeader([cid])]))
     isFirst = false
-    yield frame([encodeCid(cid), bytes])
+    const name = encodeCid(cid)
+    parts.push(encodeVarint(name.length + bytes.length), name)
+    if (bytes.length < chunkBytes) parts.push(bytes)
+    size += bytes.length
+    if (size < chunkBytes) continue
+    yield asBytes(Buffer.concat(parts.splice(0)))
+    // a large block is not copied
+    if (bytes.length >= chunkBytes) yield bytes
+    size = 0
   }
+  if (parts.length > 0) yield asBytes(Buffer.concat(parts))
 }
 
 function checkBlock(cid: CidText, bytes: Uint8Array): void {
@@ -67,7 +79,7 @@ function checkBlock(cid: CidText, bytes: Uint8Array): void {
 
 function frame(parts: readonly Uint8Array[]): Uint8Array {
   const size = parts.reduce((sum, part) => sum + part.length, 0)
-  return new Uint8Array(Buffer.concat([encodeVarint(size), ...parts]))
+  return asBytes(Buffer.concat([encodeVarint(size), ...parts]))
 }
 
 function refuse(what: string, cid?: CidText, cause?: unknown): StoreError {

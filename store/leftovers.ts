@@ -47,7 +47,7 @@ async function foldersIn(parent: string, only?: string): Promise<string[]> {
     .map(({ name }) => join(parent, name))
 }
 
-const waiting = /^(?:blocks|large)(?:-|$)/
+const waiting = /^(?:blocks|large|whole)(?:-|$)/
 const halfConfig = /^config\.json\.\d+\.[a-z\d]+\.tmp$/
 
 /** Returns what a path has, unless it is gone or a folder. */

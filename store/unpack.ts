@@ -2,6 +2,8 @@ import type { InflateRaw } from 'node:zlib'
 import { createInflateRaw } from 'node:zlib'
 import { StoreError } from './errors.ts'
 
+const stepBytes = 128 * 1024
+
 /** Bounds for a message, in bytes: as it comes, and without its compression. */
 export interface WireLimits {
   readonly packedBytes: number
@@ -21,7 +23,7 @@ export async function* unpack(
   const inflater = new Inflater(sizeBytes)
   let size = 0
   try {
-    for await (const chunk of packed) {
+    for await (const chunk of gathered(packed)) {
       size += chunk.length
       if (size > packedBytes) throw refused(`it has more than ${packedBytes} bytes`)
       if (chunk.length > 0) yield* inflater.next(chunk)
@@ -32,9 +34,31 @@ export async function* unpack(
   }
 }
 
+/** Each step is a way to another thread and back: much that comes in small pieces is taken in larger ones. */
+async function* gathered(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  let cameBytes = 0
+  try {
+    for await (const chunk of chunks) {
+      parts.push(chunk)
+      size += chunk.length
+      cameBytes += chunk.length
+      if (size < stepBytes && cameBytes > stepBytes) continue
+      yield Buffer.concat(parts.splice(0))
+      size = 0
+    }
+  } catch (error) {
+    // what came before a cut counts
+    if (parts.length > 0) yield Buffer.concat(parts)
+    throw error
+  }
+  if (parts.length > 0) yield Buffer.concat(parts)
+}
+
 /** A pipeline would drop what is unpacked and not read yet when its source fails; this unpacks chunk by chunk. */
 class Inflater {
-  readonly #inflate: InflateRaw = createInflateRaw()
+  readonly #inflate: InflateRaw = createInflateRaw({ chunkSize: stepBytes })
   readonly #limitBytes: number
   readonly #out: Uint8Array[] = []
   #inBytes = 0

@@ -1,3 +1,4 @@
+import { asBuffer } from '../kernel/bytes.ts'
 import { decodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
@@ -50,6 +51,14 @@ export function entryOfForm(
 /** Returns whether a decoded block is meant as an entry, well-formed or not. */
 export function looksLikeEntry(form: { readonly [key: string]: JsonForm }): boolean {
   return Object.hasOwn(form, 'payload') || Object.hasOwn(form, 'sig')
+}
+
+const entryKeys = ['"payload":', '"sig":'].map((text) => Buffer.from(text))
+
+/** Returns false for a canonical block that `looksLikeEntry` is false for as well, without decoding it. */
+export function mayBeEntry(bytes: Uint8Array): boolean {
+  const buffer = asBuffer(bytes)
+  return entryKeys.some((key) => buffer.includes(key))
 }
 
 function invalid(cid: CidText, faults: readonly Fault[]): HandoffError {

@@ -19,6 +19,7 @@ import {
   packCids,
   protocolVersion,
 } from './protocol.ts'
+import { bytesIn } from './pieces.ts'
 import { Quarantine } from './quarantine.ts'
 import { receive } from './receive.ts'
 import type { Rights } from './rights.ts'
@@ -257,30 +258,35 @@ async function give({ served, fields, rights, blocks }: Sent): Promise<Message> 
   const quarantine = await quarantineOf(served, rights)
   try {
     const have = await quarantine.sizeOf(artifact)
-    if (have !== fields.count('at')) {
+    if (have !== fields.count('at') || quarantine.isWhole(artifact)) {
       for await (const _block of blocks);
       return plain({ is: 'give', have })
     }
     await quarantine.append(artifact, bytesIn(blocks, fields))
-    return plain({ is: 'give', have: await quarantine.sizeOf(artifact) })
+    const there = await quarantine.sizeOf(artifact)
+    // who gives nothing more has given all
+    if (there > 0 && there === have) await takeWhole(quarantine, artifact, rights)
+    return plain({ is: 'give', have: there })
   } finally {
     quarantine.close()
   }
 }
 
-function quarantineOf({ directory }: Served, { who }: Rights): Promise<Quarantine> {
-  return Quarantine.open(directory, `from ${who}`)
+/** What does not hash to its name is gone: the entry that needs it stays incomplete. */
+async function takeWhole(
+  quarantine: Quarantine,
+  artifact: CidText,
+  { who }: Rights,
+): Promise<void> {
+  try {
+    await quarantine.complete(artifact, who)
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error
+  }
 }
 
-/** Yields the bytes of pieces in the order that a message gives them; equal ones came once. */
-export async function* bytesIn(
-  blocks: IncomingMessage['blocks'],
-  fields: Fields,
-): AsyncGenerator<Uint8Array> {
-  const came = new Map<CidText, Uint8Array>()
-  for await (const { cid, bytes } of blocks) came.set(cid, bytes)
-  for (const row of fields.rows('order', 64, (row) => row.link(0)))
-    yield came.get(row) ?? fields.fail('order')
+function quarantineOf({ directory }: Served, { who }: Rights): Promise<Quarantine> {
+  return Quarantine.open(directory, `from ${who}`)
 }
 
 function assertWriter({ mayWrite }: Rights): void {

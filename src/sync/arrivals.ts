@@ -17,6 +17,7 @@ import { storeErrorOf } from '../../store/level-errors.ts'
 import type { MoreBlocks } from '../../store/overlay-database.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { HandoffError } from '../errors.ts'
+import { RecentBytes } from './recent-bytes.ts'
 
 /** How much may lie in quarantine. */
 export interface QuarantineLimits {
@@ -32,6 +33,9 @@ export const quarantineLimits: QuarantineLimits = {
 
 /** A remote may name more entries than there is memory for. */
 const roundEntries = 65_536
+
+/** As much as two answers bring. */
+const recentBytes = 8 * 1024 * 1024
 
 interface Place {
   readonly at: number
@@ -52,6 +56,8 @@ export class Arrivals implements MoreBlocks {
   #descriptor: number
   readonly #places = new Map<CidText, Place>()
   readonly #large = new Map<CidText, StagedArtifact>()
+  /** What is judged soon after it came is not read again. */
+  readonly #recent = new RecentBytes(recentBytes)
   #end = 0
   /** Bytes of the file that belong to blocks that still wait. */
   #live = 0
@@ -111,6 +117,7 @@ export class Arrivals implements MoreBlocks {
       throw new HandoffError('HSTORE_QUARANTINE_FULL', `more than ${most} wait to be judged`)
     }
     this.#append(cid, frame, bytes.length)
+    this.#recent.set(cid, bytes)
   }
 
   /** Takes in a large artifact, which moves into the store when it is published. */
@@ -124,7 +131,8 @@ export class Arrivals implements MoreBlocks {
 
   find(cid: CidText): Uint8Array | undefined {
     const place = this.#places.get(cid)
-    return place === undefined ? undefined : this.#read(place.at, place.length)
+    if (place === undefined) return undefined
+    return this.#recent.get(cid) ?? this.#read(place.at, place.length)
   }
 
   /** Puts a large artifact in its place in the store; nothing for a block. */
@@ -138,6 +146,7 @@ export class Arrivals implements MoreBlocks {
       const place = this.#places.get(cid)
       if (place !== undefined) this.#live -= sizeOnDisk(cid, place.length)
       this.#places.delete(cid)
+      this.#recent.delete(cid)
       this.#large.delete(cid)
     }
     if (this.#places.size > 0) return

@@ -24,6 +24,7 @@ export interface HttpOptions {
 /** A store behind `hstore serve --listen`, each request a POST of its own. */
 export class HttpTransport implements Transport {
   readonly name: string
+  readonly mayOverlap = true
   readonly #url: URL
   readonly #options: HttpOptions
 

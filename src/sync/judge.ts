@@ -3,7 +3,7 @@ import { planRows } from '../../store/indexes.ts'
 import { entryKey } from '../../store/keyspace.ts'
 import { linksFirst } from '../../store/links-first.ts'
 import { OverlayDatabase } from '../../store/overlay-database.ts'
-import { looksLikeEntry } from '../entry/decode.ts'
+import { looksLikeEntry, mayBeEntry } from '../entry/decode.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { rowOf } from '../entry/row.ts'
 import { Collection } from '../graph/collect.ts'
@@ -85,6 +85,7 @@ async function readEntries(
   const given: CidText[] = []
   for (const cid of arrivals.documents()) {
     const bytes = arrivals.find(cid)!
+    if (!mayBeEntry(bytes)) continue
     const form = formOf(bytes)
     if (form === undefined || !looksLikeEntry(form)) continue
     given.push(cid)

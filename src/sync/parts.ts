@@ -3,6 +3,7 @@ import { decodeForm } from '../../store/canonical.ts'
 import { checkArtifact } from '../../store/artifacts.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
+import { KnownRecords } from '../attribution/records.ts'
 import { findArtifacts } from '../graph/body.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
@@ -24,6 +25,8 @@ export class Parts {
   readonly #arrivals: Arrivals
   readonly #collection: Collection
   readonly #facts = new Map<string, BodyFacts>()
+  /** Bodies of one history repeat most of their records. */
+  readonly #records = new KnownRecords()
   readonly #listless = new Set<CidText>()
   readonly #missing = new Map<CidText, readonly CidText[]>()
   /** Blocks known to be in a stream, by stream. */
@@ -51,9 +54,8 @@ export class Parts {
   async read(entry: VerifiedEntry): Promise<void> {
     const missing: CidText[] = []
     const body = await this.#bytes(entry, entry.body)
-    if (body === undefined || formOf(body) === undefined) missing.push(entry.body)
+    if (body === undefined || !this.#addFacts(entry, body)) missing.push(entry.body)
     else {
-      this.#addFacts(entry, body)
       if (entry.kind === 'roster') missing.push(...(await this.#absentCuts(body)))
     }
     if (entry.source !== undefined) {
@@ -78,14 +80,16 @@ export class Parts {
     return this.#facts.get(`${kind} ${body}`)
   }
 
-  #addFacts({ body, kind }: Entry, bytes: Uint8Array): void {
+  /** Returns false for what is not canonical. */
+  #addFacts({ body, kind }: Entry, bytes: Uint8Array): boolean {
     const key = `${kind} ${body}`
-    if (this.#facts.has(key)) return
+    if (this.#facts.has(key)) return true
     const form = formOf(bytes)
-    const facts: BodyFacts =
-      form === undefined ? { kind: 'other', fault: 'is not canonical' } : factsOf(form, kind)
+    if (form === undefined) return false
+    const facts = factsOf(form, kind, this.#records)
     this.#facts.set(key, facts)
     if (!this.#collection.bodies.has(body)) this.#collection.bodies.set(body, facts)
+    return true
   }
 
   async #bytes(entry: Entry, cid: CidText): Promise<Uint8Array | undefined> {

@@ -42,6 +42,8 @@ export const answerBytes: number = 4 * 1024 * 1024
 export interface Transport extends AsyncDisposable {
   /** How the remote is called in messages. */
   readonly name: string
+  /** Whether a question may be asked before the answer to the one before is read to its end. */
+  readonly mayOverlap?: boolean
   ask(request: Message): Promise<IncomingMessage>
 }
 

@@ -3,7 +3,6 @@ import type { JsonForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import { HandoffError } from '../errors.ts'
-import { bytesIn } from './answer.ts'
 import { askOrder } from './ask-order.ts'
 import { ask } from './ask.ts'
 import type { Fate } from './fate.ts'
@@ -11,6 +10,7 @@ import { rosterFirst } from './order.ts'
 import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
 import { linkForms, maxWanted, packCids } from './protocol.ts'
+import { pullLarge } from './pull-large.ts'
 import type { Quarantine } from './quarantine.ts'
 import { receive } from './receive.ts'
 import type { WithOwn } from './reconcile.ts'
@@ -35,6 +35,8 @@ interface Wanted {
 
 /** Where a remote has lost that many entries, each by itself is of no use. */
 const maxWithheld = 10_000
+/** How many entries are asked for first. */
+const firstWanted = 256
 
 /** How much of the quarantine may wait for what comes later in seq; then the remote is asked for the order of links. */
 const crowded = 1 / 8
@@ -62,6 +64,7 @@ export class Puller implements Pulled {
   /** What the entries that wait follow: it comes as entries, or not at all. */
   #followed: ReadonlySet<CidText> = new Set()
   #isLast = true
+  #likely = firstWanted
   #nextOrder = crowded
 
   constructor(withOwn: WithOwn, transport: Transport, quarantine: Quarantine, progress: Progress) {
@@ -87,7 +90,10 @@ export class Puller implements Pulled {
       if (arrivals.fill >= this.#nextOrder) pending = await this.#inOrder(pending)
       else if (arrivals.fill < crowded) this.#nextOrder = crowded
       if (pending.length === 0) break
-      const taken = await this.#fetch(pending.slice(0, Math.min(maxWanted, arrivals.share)))
+      const most = Math.min(maxWanted, arrivals.share, this.#likely)
+      const taken = await this.#fetch(pending.slice(0, most))
+      // what an answer has no room for is asked for again: about as many are named as one took
+      this.#likely = Math.max(firstWanted, 2 * taken)
       for (const { cid } of pending.slice(0, taken)) {
         this.#coming.delete(cid)
         if (!arrivals.has(cid)) this.#withhold(cid)
@@ -261,28 +267,10 @@ export class Puller implements Pulled {
         (row) => [row.link(0), row.count(1)] as const,
       )) {
         const found = asked.find((one) => one.cid === cid)
-        if (found !== undefined) await this.#fetchLarge(found, size)
+        if (found !== undefined)
+          await pullLarge(this.#transport, this.#quarantine, this.#progress, { ...found, size })
       }
       rest = rest.slice(taken)
-    }
-  }
-
-  async #fetchLarge({ stream, entry, cid }: Lacking, size: number): Promise<void> {
-    for (;;) {
-      const at = await this.#quarantine.sizeOf(cid)
-      if (at >= size) break
-      const control = { is: 'piece', stream, entry: linkForm(entry), artifact: linkForm(cid), at }
-      const { fields, blocks } = await ask(this.#transport, { control, blocks: [] }, 'piece')
-      await this.#quarantine.append(cid, this.#counted(bytesIn(blocks, fields)))
-      if ((await this.#quarantine.sizeOf(cid)) === at) return
-    }
-    await this.#quarantine.complete(cid, this.#transport.name)
-  }
-
-  async *#counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      this.#progress.block(chunk.length)
-      yield chunk
     }
   }
 }

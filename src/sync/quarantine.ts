@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, readdirSync, renameSync, rmSync } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { digestOf, isCidText } from '../../store/cid-text.ts'
@@ -12,6 +12,7 @@ import { HstoreError } from '../kernel/errors.ts'
 import { makeFolder } from '../kernel/files.ts'
 import type { QuarantineLimits } from './arrivals.ts'
 import { Arrivals } from './arrivals.ts'
+import { LargePart } from './large-part.ts'
 
 const active = /^blocks-(\d+)-\d+$/
 let opened = 0
@@ -25,6 +26,8 @@ export class Quarantine {
   readonly #directory: string
   readonly #folder: string
   readonly #file: string
+  /** Large artifacts that are coming. */
+  readonly #parts = new Map<CidText, LargePart>()
 
   private constructor(directory: string, folder: string, limits?: QuarantineLimits) {
     this.#directory = directory
@@ -52,16 +55,24 @@ export class Quarantine {
 
   /** Returns how many bytes of a large artifact are here. */
   async sizeOf(artifact: CidText): Promise<number> {
-    const found = await stat(this.#partOf(artifact)).catch(() => undefined)
-    return found?.isFile() ? found.size : 0
+    for (const file of [this.#partOf(artifact), this.#wholeOf(artifact)]) {
+      const found = await stat(file).catch(() => undefined)
+      if (found?.isFile() === true) return found.size
+    }
+    return 0
+  }
+
+  /** Returns whether a large artifact came whole, and hashes to its name. */
+  isWhole(artifact: CidText): boolean {
+    return existsSync(this.#wholeOf(artifact))
   }
 
   /** Adds bytes to a large artifact, behind what is here. */
   async append(artifact: CidText, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const part = this.#parts.get(artifact) ?? new LargePart(this.#partOf(artifact))
+    this.#parts.set(artifact, part)
     try {
-      await using handle = await open(this.#partOf(artifact), 'a', 0o600)
-      for await (const chunk of chunks) await handle.writeFile(chunk)
-      await handle.datasync()
+      await part.append(chunks)
     } catch (error) {
       throw error instanceof HstoreError ? error : storeErrorOf(error, this.#directory)
     }
@@ -73,14 +84,33 @@ export class Quarantine {
    * @throws {HandoffError} `HSTORE_REMOTE_INVALID` when its bytes do not hash to it: they are thrown away.
    */
   async complete(artifact: CidText, remote: string): Promise<void> {
-    const file = this.#partOf(artifact)
-    const hash = createHash('sha256')
-    for await (const chunk of createReadStream(file)) hash.update(chunk as Uint8Array)
-    if (hash.digest().equals(digestOf(artifact))) {
-      this.arrivals.addLarge(await this.#staged(artifact, file))
-      return
+    const part = this.#parts.get(artifact) ?? new LargePart(this.#partOf(artifact))
+    this.#parts.delete(artifact)
+    await this.#settle(artifact, part, remote)
+    renameSync(this.#partOf(artifact), this.#wholeOf(artifact))
+    await this.#add(artifact)
+  }
+
+  /** Takes in the large artifacts that came whole before, where their bytes still hash to them. */
+  async completeAll(remote: string): Promise<void> {
+    for (const name of readdirSync(this.#folder)) {
+      const cid = name.slice('whole-'.length)
+      if (!name.startsWith('whole-') || !isCidText(cid)) continue
+      const isWhole = await this.#settle(cid, new LargePart(this.#wholeOf(cid)), remote).then(
+        () => true,
+        () => false,
+      )
+      if (isWhole) await this.#add(cid)
     }
-    rmSync(file, { force: true })
+  }
+
+  /** Throws what `complete` does. */
+  async #settle(artifact: CidText, part: LargePart, remote: string): Promise<void> {
+    const digest = await part.settle().catch((error: unknown) => {
+      throw storeErrorOf(error, this.#directory)
+    })
+    if (digest.equals(digestOf(artifact))) return
+    rmSync(part.file, { force: true })
     throw new HandoffError(
       'HSTORE_REMOTE_INVALID',
       `${remote} sent bytes for the artifact ${artifact} that do not hash to it: they were thrown away`,
@@ -88,13 +118,8 @@ export class Quarantine {
     )
   }
 
-  /** Takes in the large artifacts that came whole before, where their bytes still hash to them. */
-  async completeAll(remote: string): Promise<void> {
-    for (const name of readdirSync(this.#folder)) {
-      const cid = name.slice('large-'.length)
-      if (name.startsWith('large-') && isCidText(cid))
-        await this.complete(cid, remote).catch(() => undefined)
-    }
+  async #add(artifact: CidText): Promise<void> {
+    this.arrivals.addLarge(await this.#staged(artifact, this.#wholeOf(artifact)))
   }
 
   async #staged(cid: CidText, file: string): Promise<StagedArtifact> {
@@ -104,12 +129,17 @@ export class Quarantine {
 
   /** Leaves what waits for the next one. */
   close(): void {
+    for (const part of this.#parts.values()) part.close()
     this.arrivals.close()
     if (this.arrivals.size > 0) renameOver(this.#file, path.join(this.#folder, 'blocks'))
   }
 
   #partOf(artifact: CidText): string {
     return path.join(this.#folder, `large-${artifact}`)
+  }
+
+  #wholeOf(artifact: CidText): string {
+    return path.join(this.#folder, `whole-${artifact}`)
   }
 }
 

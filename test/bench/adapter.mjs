@@ -4,7 +4,7 @@
 // (else `lib` beside the script that was started).
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { loadBuild, versionsOf } from './build.mjs'
+import { loadBuild, loadSync, versionsOf } from './build.mjs'
 import { storeOps } from './store-ops.mjs'
 
 const lib = path.resolve(
@@ -12,9 +12,9 @@ const lib = path.resolve(
 )
 const load = (file) => import(pathToFileURL(path.join(lib, file)).href)
 const [{ envelope }, { now }] = await Promise.all([load('envelope.mjs'), load('stats.mjs')])
-const ops = storeOps({ ...(await loadBuild()), envelope, now })
+const ops = storeOps({ ...(await loadBuild()), ...(await loadSync()), envelope, now })
 
-export const { append, verify, get, open } = ops
+export const { append, verify, get, open, sync } = ops
 
 /** The fastest durable way to make a store to read from. */
 export function seed(options) {

@@ -11,6 +11,11 @@ export const dist = path.resolve(process.env['HSTORE'] ?? path.join(here, '../..
 
 const load = (file) => import(pathToFileURL(path.join(dist, file)).href)
 
+/** Returns the verbs that sync a store with another. */
+export async function loadSync() {
+  return load('src/sync-verbs.js')
+}
+
 /**
  * Returns what the benchmarks call of the build. The database's code is loaded too, as that of whatever hstore is held
  * against: what is measured in process is work, not the loading of files.
