@@ -34,8 +34,9 @@ export class Quarantine {
     this.#folder = folder
     opened += 1
     this.#file = path.join(folder, `blocks-${process.pid}-${opened}`)
-    takeUp(folder, this.#file)
+    const others = takeUp(folder, this.#file)
     this.arrivals = new Arrivals(this.#file, limits)
+    for (const other of others) addAll(this.arrivals, other, limits)
   }
 
   /**
@@ -143,15 +144,31 @@ export class Quarantine {
   }
 }
 
-/** What another process is using stays its own; what the dead have left is taken over, one file of it. */
-function takeUp(folder: string, file: string): void {
-  let isTaken = false
+/**
+ * What another process is using stays its own; what the dead have left is taken over: the first file of it as `file`, the
+ * others under names that are returned.
+ */
+function takeUp(folder: string, file: string): readonly string[] {
+  const taken: string[] = []
   for (const name of readdirSync(folder)) {
     const pid = active.exec(name)?.[1]
     const isFree = name === 'blocks' || (pid !== undefined && !isAlive(Number(pid)))
-    if (!isFree) continue
-    if (isTaken) rmSync(path.join(folder, name), { force: true })
-    else isTaken = renameOver(path.join(folder, name), file)
+    const to = taken.length === 0 ? file : `${file}-${taken.length}`
+    if (isFree && renameOver(path.join(folder, name), to)) taken.push(to)
+  }
+  return taken.slice(1)
+}
+
+/** Moves what waits in another file; what there is no room for can be asked for again. */
+function addAll(arrivals: Arrivals, file: string, limits?: QuarantineLimits): void {
+  const more = new Arrivals(file, limits)
+  try {
+    for (const cid of more.cids()) arrivals.add({ cid, bytes: more.find(cid)! })
+  } catch (error) {
+    if (!(error instanceof HandoffError && error.code === 'HSTORE_QUARANTINE_FULL')) throw error
+  } finally {
+    more.close()
+    rmSync(file, { force: true })
   }
 }
 

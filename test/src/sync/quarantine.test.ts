@@ -1,0 +1,37 @@
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { Arrivals } from '../../../src/sync/arrivals.ts'
+import { Quarantine } from '../../../src/sync/quarantine.ts'
+import { HashedBlock } from '../../../store/block.ts'
+import { bytesOf } from '../../support/envelope.ts'
+import { makeTempFolder } from '../../support/temp-folder.ts'
+
+it('takes up what several processes have left, and what is in use by none other', async () => {
+  const directory = await makeTempFolder()
+  const first = await Quarantine.open(directory, 'remote')
+  first.close()
+  const [name] = await readdir(path.join(directory, 'quarantine'))
+  const folder = path.join(directory, 'quarantine', name!)
+  const blocks = ['a', 'b', 'c', 'd'].map((seed) => HashedBlock.of(bytesOf(seed, 500), 'raw'))
+  // no process has such a number; this one is alive
+  const files = ['blocks', 'blocks-99999999-1', 'blocks-99999998-7', `blocks-${process.pid}-9999`]
+  for (const [i, file] of files.entries()) {
+    const arrivals = new Arrivals(path.join(folder, file))
+    arrivals.add(blocks[i]!)
+    arrivals.close()
+  }
+  const quarantine = await Quarantine.open(directory, 'remote')
+  const waiting = blocks.map(({ cid }) => quarantine.arrivals.has(cid))
+  expect(waiting).toEqual([true, true, true, false])
+  quarantine.close()
+  expect((await readdir(folder)).sort()).toEqual([`blocks-${process.pid}-9999`, 'blocks'].sort())
+  // what there is no room for is let go of
+  const more = new Arrivals(path.join(folder, 'blocks-99999997-1'))
+  more.add(blocks[3]!)
+  more.close()
+  const full = await Quarantine.open(directory, 'remote', { sizeBytes: 10_000, blocks: 3 })
+  expect(full.arrivals.size).toBe(3)
+  full.close()
+  expect(await readdir(folder)).toHaveLength(2)
+})
