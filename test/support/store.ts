@@ -107,12 +107,26 @@ export async function withLevel<T>(
   // a server in this process keeps its store open for a moment
   for (; findHolder(store) !== undefined; await sleep(5)) leaveWord(store)
   takeWordBack(store)
-  const level = new Level<string, Uint8Array>(path.join(store, 'db'), { valueEncoding: 'view' })
-  await level.open()
+  const level = await openLevel(path.join(store, 'db'))
   try {
     return await use(level)
   } finally {
     await level.close()
+  }
+}
+
+/** A process that serves the store may be about to close it. */
+async function openLevel(location: string): Promise<Level<string, Uint8Array>> {
+  for (let tries = 0; ; tries++) {
+    const level = new Level<string, Uint8Array>(location, { valueEncoding: 'view' })
+    try {
+      await level.open()
+      return level
+    } catch (error) {
+      const { code } = (error as { cause?: { code?: string } }).cause ?? {}
+      if (code !== 'LEVEL_LOCKED' || tries === 200) throw error
+      await sleep(25)
+    }
   }
 }
 
