@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import path from 'node:path'
+import { join } from 'node:path'
 import { addressOf } from '../resident/address.ts'
 import { callerOf } from '../resident/caller.ts'
 import type { Card } from '../resident/card.ts'
@@ -40,7 +40,7 @@ export function ask(whom: Whom, work: Work): void {
   const { connect } = process.getBuiltinModule('node:net')
   const { isatty } = process.getBuiltinModule('node:tty')
   const request = requestOf(whom, work)
-  const isOwn = isOwnSocket(path.join(whom.folder, whom.card.socket))
+  const isOwn = isOwnSocket(join(whom.folder, whom.card.socket))
   if (request === undefined || !isOwn || isatty(1)) return work.alone()
   const address = addressOf(whom.folder, whom.card.socket)
   const socket = connect(address.path)
@@ -148,7 +148,8 @@ class Asking {
     if (this.#isOver) return
     this.#isOver = true
     this.#socket.destroy()
-    process.stdin.pause()
+    // only where it was read: making the stream takes longer than the rest
+    if (this.#isStdinTaken) process.stdin.pause()
     then()
   }
 }

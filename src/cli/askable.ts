@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import path from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { cardPath } from '../resident/card.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -57,27 +57,27 @@ export function whereOf(argv: readonly string[], env: Env): Where | undefined {
 
 function keysOf(argv: readonly string[], env: Env, cwd: string): string | undefined {
   const named = optionOf(argv, '--keys') ?? filled(env['HSTORE_KEYS'])
-  if (named !== undefined) return path.resolve(cwd, named)
+  if (named !== undefined) return resolve(cwd, named)
   const home = filled(env['HOME']) ?? filled(env['USERPROFILE'])
-  const data = filled(env['XDG_DATA_HOME']) ?? (home && path.join(home, '.local', 'share'))
-  return data && path.join(data, 'hstore', 'keys')
+  const data = filled(env['XDG_DATA_HOME']) ?? (home && join(home, '.local', 'share'))
+  return data && join(data, 'hstore', 'keys')
 }
 
 function storeOf(named: string | undefined, cwd: string): string | undefined {
   if (named !== undefined) {
-    const folder = path.resolve(cwd, named)
-    const inner = path.join(folder, '.hstore')
+    const folder = resolve(cwd, named)
+    const inner = join(folder, '.hstore')
     return !isStore(folder) && isStore(inner) ? inner : folder
   }
-  for (let at = cwd; ; at = path.dirname(at)) {
-    const folder = path.join(at, '.hstore')
+  for (let at = cwd; ; at = dirname(at)) {
+    const folder = join(at, '.hstore')
     if (isStore(folder)) return folder
-    if (path.dirname(at) === at) return undefined
+    if (dirname(at) === at) return undefined
   }
 }
 
 function isStore(folder: string): boolean {
-  return existsSync(path.join(folder, 'config.json')) || existsSync(path.join(folder, 'db'))
+  return existsSync(join(folder, 'config.json')) || existsSync(join(folder, 'db'))
 }
 
 function optionOf(argv: readonly string[], name: string): string | undefined {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import path from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Script } from 'node:vm'
 
 /*
@@ -33,10 +33,10 @@ export function load(file: string): unknown {
   })
   const module = { exports: {} }
   loaded.set(file, { script, module })
-  const folder = path.dirname(file)
+  const folder = dirname(file)
   const required = createRequire(file)
   const own = (name: string): unknown =>
-    name.startsWith('./') ? load(path.join(folder, name)) : required(name)
+    name.startsWith('./') ? load(join(folder, name)) : required(name)
   const run = script.runInThisContext() as (...given: unknown[]) => void
   run.call(module.exports, module.exports, Object.assign(own, required), module, file, folder)
   return module.exports

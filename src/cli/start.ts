@@ -2,7 +2,7 @@
  * The first file that bin/hstore loads. Where a process of this user serves the store, `hstore serve`, it does the verb;
  * what it can't, or where there is none, is done by the program. So nothing of the program is loaded here.
  */
-import path from 'node:path'
+import { dirname } from 'node:path'
 import { findCard } from '../resident/card.ts'
 import { ask } from './ask.ts'
 import { isAskable, whereOf } from './askable.ts'
@@ -26,5 +26,5 @@ export function start(build: string, program: string): void {
   const where = whereOf(argv, process.env)
   const card = where === undefined ? undefined : findCard(where.card)
   if (where === undefined || card === undefined) return alone()
-  ask({ card, folder: path.dirname(where.card), cwd: where.cwd }, { argv, build, alone })
+  ask({ card, folder: dirname(where.card), cwd: where.cwd }, { argv, build, alone })
 }

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync } from 'node:fs'
-import path from 'node:path'
+import { join } from 'node:path'
 
 /** Systems take between 104 and 108 bytes for the path of a socket. */
 const maxPathBytes = 100
@@ -13,7 +13,7 @@ export interface Address {
 
 /** Returns the address of a socket; a folder whose path is too long is opened, and named by its descriptor (Linux only). */
 export function addressOf(folder: string, name: string): Address {
-  const whole = path.join(folder, name)
+  const whole = join(folder, name)
   if (Buffer.byteLength(whole) <= maxPathBytes) return { path: whole, close: () => undefined }
   const { O_DIRECTORY, O_RDONLY } = constants
   const fd = openSync(folder, O_RDONLY | O_DIRECTORY)

@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, statSync } from 'node:fs'
-import path from 'node:path'
+import { dirname, join } from 'node:path'
 
 /*
  * Whoever starts a verb looks here first, so this file loads nothing. The card of a resident process stands in the folder
@@ -20,19 +20,19 @@ const maxCardBytes = 4096
 
 /** Returns the folder of the cards, beside the keys. */
 export function cardFolder(keysFolder: string): string {
-  return path.join(keysFolder, 'resident')
+  return join(keysFolder, 'resident')
 }
 
 /** Returns the path of a store's card. A store is known by its folder, by whatever path it is reached. */
 export function cardPath(keysFolder: string, storeFolder: string): string {
   const { dev, ino } = statSync(storeFolder, { bigint: true })
-  return path.join(cardFolder(keysFolder), `${dev}-${ino}`)
+  return join(cardFolder(keysFolder), `${dev}-${ino}`)
 }
 
 /** Returns a card, or undefined where none is that this user alone can have made. */
 export function findCard(file: string): Card | undefined {
   try {
-    if (!isPrivate(path.dirname(file))) return undefined
+    if (!isPrivate(dirname(file))) return undefined
     const stats = lstatSync(file)
     if (!stats.isFile() || stats.uid !== process.getuid?.() || stats.size > maxCardBytes)
       return undefined
