@@ -38,8 +38,9 @@ async function envelopeFor(store: TestStore, name: string): Promise<string> {
 
 /** Whether another process did it: the thin launcher can do nothing itself. */
 async function isServed(store: TestStore): Promise<boolean> {
-  const { err } = await runOn(store, ['heads'], { bin: thin })
-  return !err.includes('program.js')
+  const { exit, err } = await runOn(store, ['heads'], { bin: thin })
+  if (exit !== 0) expect(err).toContain('program.cjs')
+  return exit === 0
 }
 
 const trusted = { exit: 0, err: '' }
