@@ -112,7 +112,7 @@ function idOf(parent, document) {
 }
 
 /** Returns JSON with sorted keys; a copy in order is what the native serialiser needs. */
-function canonical(value) {
+export function canonical(value) {
   return JSON.stringify(sorted(value))
 }
 
