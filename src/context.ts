@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { JsonMap } from '../store/canonical.ts'
+import { parsePassed } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
 import type { Database } from '../store/database.ts'
@@ -133,20 +133,22 @@ export async function getEntry(context: Context, cid: CidText): Promise<Verified
 export function entryOf(context: Context, cid: CidText, bytes: Uint8Array): VerifiedEntry {
   const known = context.recent.get(cid)
   if (known !== undefined) return known
-  const entry = decodeEntry(cid, bytes)
-  return keep(context, cid, isChecked(context, cid) ? asVerified(entry) : findVerified(entry))
+  const entry = markedEntry(context, cid, bytes) ?? findVerified(decodeEntry(cid, bytes))
+  return keep(context, cid, entry)
 }
 
 /**
- * Keeps an entry that was read just now, if its signature is known to stand, so that it need not be read again. What does
- * not stand is told to whoever asks for the entry.
+ * Returns whether a block that was read just now is an entry whose signature is known to stand, and keeps it, so that it
+ * need not be read again. What is wrong with it nevertheless is told to whoever asks for the entry.
  */
-export function noteEntry(context: Context, cid: CidText, bytes: Uint8Array, form: JsonMap): void {
-  if (!isChecked(context, cid)) return
+export function noteMarked(context: Context, cid: CidText, bytes: Uint8Array): boolean {
   try {
-    context.recent.set(cid, asVerified(entryOfForm(cid, bytes, form)))
+    const entry = markedEntry(context, cid, bytes)
+    if (entry !== undefined) context.recent.set(cid, entry)
+    return entry !== undefined
   } catch (error) {
     if (!(error instanceof HandoffError)) throw error
+    return true
   }
 }
 
@@ -163,15 +165,26 @@ export interface BegunEntry {
 export async function beginEntry(context: Context, cid: CidText): Promise<BegunEntry> {
   const known = context.recent.get(cid)
   if (known !== undefined) return { stated: known, verified: Promise.resolve(known) }
-  const entry = decodeEntry(cid, await context.db.get(cid))
-  const checked = isChecked(context, cid) ? asVerified(entry) : findVerifiedInBackground(entry)
-  const verified = Promise.resolve(checked).then((found) => keep(context, cid, found))
+  const bytes = await context.db.get(cid)
+  const marked = markedEntry(context, cid, bytes)
+  if (marked !== undefined) {
+    context.recent.set(cid, marked)
+    return { stated: marked, verified: Promise.resolve(marked) }
+  }
+  const entry = decodeEntry(cid, bytes)
+  const verified = findVerifiedInBackground(entry).then((found) => keep(context, cid, found))
   verified.catch(() => undefined) // told when it is awaited, if ever
   return { stated: entry, verified }
 }
 
-function isChecked({ marks }: Context, cid: CidText): boolean {
-  return marks.hasSignature(cid)
+/** Whoever marked an entry had made or decoded its block, of which these are the bytes: it is canonical, and signed. */
+function markedEntry(
+  { marks }: Context,
+  cid: CidText,
+  bytes: Uint8Array,
+): VerifiedEntry | undefined {
+  if (!marks.hasSignature(cid)) return undefined
+  return asVerified(entryOfForm(cid, bytes, parsePassed(bytes)))
 }
 
 function keep(context: Context, cid: CidText, entry: VerifiedEntry | undefined): VerifiedEntry {

@@ -9,7 +9,7 @@ import type { Database } from '../store/database.ts'
  * make a mark. `signature` saves checking a signature again; `certified` says that this agent's certificate covers the
  * entry with all that it rests on, `seen` that its judgement took the entry's name into account. Both count under the
  * roster that they were made under alone: trust is computed, never remembered. `made` says that this user made the entry
- * in this store; it stands in an index of its own, which outlives a rebuild.
+ * in this store, its body encoded or checked here; it stands in an index of its own, which outlives a rebuild.
  */
 export type MarkWhat = 'made' | 'signature' | `${'certified' | 'seen'}:${string}:${string}`
 

@@ -40,6 +40,14 @@ export function decodeForm(bytes: Uint8Array, limitBytes: number = MAX_BLOCK_BYT
 }
 
 /**
+ * Returns the form of a block that `decodeForm` or the encoder is known to have passed: of the same bytes, which their hash
+ * tells, so that they need no second look.
+ */
+export function parsePassed(bytes: Uint8Array): JsonMap {
+  return JSON.parse(asBuffer(bytes).toString('utf8')) as JsonMap
+}
+
+/**
  * Returns the text of a block of codec dag-json, checked as {@link decodeForm} does but not built.
  *
  * @throws {StoreError} `HSTORE_BLOCK_INVALID` as {@link decodeForm}.

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 declare const cidBrand: unique symbol
 
@@ -32,7 +32,7 @@ export function codecOf(cid: CidText): Codec {
 
 /** Returns the CID of a block's bytes. */
 export function cidTextOf(bytes: Uint8Array, codec: Codec): CidText {
-  return cidTextOfDigest(createHash('sha256').update(bytes).digest(), codec)
+  return cidTextOfDigest(hash('sha256', bytes, 'buffer'), codec)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { AbstractLevel } from 'abstract-level'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
 import type { BlockRead, BlockReader, ScannedBlock } from './block-store.ts'
 import type { CidText } from './cid-text.ts'
@@ -24,10 +24,7 @@ const fewBlocks = 4
 /** Returns whether bytes hash to a CID. A row may hold one in a second spelling: nothing hashes to that. */
 export function isSound(cid: CidText, bytes: Uint8Array): boolean {
   if (!isCidText(cid)) return false
-  return createHash('sha256')
-    .update(bytes)
-    .digest()
-    .equals(asBuffer(digestOf(cid)))
+  return hash('sha256', bytes, 'hex') === asBuffer(digestOf(cid)).toString('hex')
 }
 
 /** Blocks in LevelDB or whatever speaks abstract-level, hashed on each read. */

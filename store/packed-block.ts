@@ -58,9 +58,11 @@ export function unpackBlock(cid: CidText, value: Uint8Array): Uint8Array | undef
 
 function inflate(stream: Uint8Array, length: number): Uint8Array | undefined {
   // one byte more, so that the stream's end is seen without a second piece of memory
-  const bounds = { maxOutputLength: length + 1, chunkSize: Math.max(64, length + 1) }
+  const maxOutputLength = length + 1
+  const chunkSize = Math.max(64, maxOutputLength)
   try {
-    const options = { ...bounds, dictionary: dictionary1, info: true }
+    // written out: over an object that was spread this takes a quarter longer
+    const options = { maxOutputLength, chunkSize, dictionary: dictionary1, info: true }
     const { buffer, engine } = inflateRawSync(stream, options) as unknown as Inflated
     const isWhole = buffer.length === length && engine.bytesWritten === stream.length
     return isWhole ? asBytes(buffer) : undefined

@@ -3,7 +3,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import { codecOf, isCidText } from '../../store/cid-text.ts'
 import { parseTipKey, tipPrefix } from '../../store/keyspace.ts'
 import type { Context } from '../context.ts'
-import { getEntry, noteEntry } from '../context.ts'
+import { getEntry, noteMarked } from '../context.ts'
 import { decodeForm } from '../../store/canonical.ts'
 import { looksLikeEntry } from '../entry/decode.ts'
 import { familyOf } from '../entry/kinds.ts'
@@ -138,13 +138,10 @@ async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
     }
     return carriers[0]!
   }
+  if (context.recent.get(cid) !== undefined) return cid
   const bytes = await context.db.find(cid)
   if (bytes === undefined) throw notFound(cid, 'the store holds no such block')
-  const { form } = decodeForm(bytes)
-  if (looksLikeEntry(form)) {
-    noteEntry(context, cid, bytes, form)
-    return cid
-  }
+  if (noteMarked(context, cid, bytes) || looksLikeEntry(decodeForm(bytes).form)) return cid
   throw notFound(cid, 'the block is neither an entry nor the body of one')
 }
 
