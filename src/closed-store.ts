@@ -17,7 +17,7 @@ export async function fsckStore(
 ): Promise<FsckReport> {
   assertArgument('options', options, 'object')
   const { waitMs = 30_000, rebuild = false, forgetLost = false } = options
-  return fsck({ folder: await folderOf(options), waitMs, rebuild, forgetLost })
+  return fsck({ folder: folderOf(options), waitMs, rebuild, forgetLost })
 }
 
 /**
@@ -31,5 +31,5 @@ export async function importStore(
   assertArgument('options', options, 'object')
   assertArgument('keys', options.keys, 'string')
   const { keys, genesis, waitMs = 30_000 } = options
-  return importCar({ folder: await folderOf(options), keysFolder: keys, waitMs, genesis }, source)
+  return importCar({ folder: folderOf(options), keysFolder: keys, waitMs, genesis }, source)
 }

@@ -57,14 +57,14 @@ export interface Context extends AsyncDisposable {
  */
 export async function openContext(options: ContextOptions): Promise<Context> {
   const { folder, keysFolder, waitMs } = options
-  const config = await readConfig(folder)
-  const isKnown = (await findPins(keysFolder, config.genesis)) !== undefined
+  const config = readConfig(folder)
+  const isKnown = findPins(keysFolder, config.genesis) !== undefined
   acceptGenesis(config.genesis, isKnown, options)
   const secret = await readMarkSecret(keysFolder)
   const db = await openDatabase(folder, { waitMs })
   try {
     // read only now: another process may have accepted more while this one waited
-    const pins = await findPins(keysFolder, config.genesis)
+    const pins = findPins(keysFolder, config.genesis)
     const loaded = await loadTrust(db, config.genesis, pins, groundIn(db, new Marks(db, secret)))
     if (loaded.pins !== pins) await writePins(keysFolder, config.genesis, loaded.pins, pins?.path)
     return makeContext({ folder, keysFolder, config, db, secret, trust: loaded.trust })

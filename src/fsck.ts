@@ -233,7 +233,7 @@ function knownLoss(cid: CidText): Finding {
 /** The configuration, or what is wrong with it. */
 async function readConfigOrFault(folder: string): Promise<StoreConfig | string> {
   try {
-    return await readConfig(folder)
+    return readConfig(folder)
   } catch (error) {
     if (error instanceof HandoffError && error.code === 'HSTORE_CONFIG_DAMAGED')
       return error.message

@@ -88,8 +88,8 @@ const ours =
 
 /** Throws `HSTORE_STORE_EXISTS`, `HSTORE_OUTPUT_EXISTS` when a folder can't be a new store's. */
 export async function assertFree(folder: string): Promise<void> {
-  if (await hasConfig(folder)) {
-    const { genesis } = await readConfig(folder)
+  if (hasConfig(folder)) {
+    const { genesis } = readConfig(folder)
     throw new HandoffError(
       'HSTORE_STORE_EXISTS',
       `${folder} is a store already (genesis ${genesis}): nothing was changed`,

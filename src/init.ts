@@ -207,8 +207,8 @@ function noAgent(agent: unknown, why: string): HandoffError {
 const notUtf8 = '\u{fffd}'
 
 async function assertNoStore(folder: string): Promise<void> {
-  if (!(await hasConfig(folder))) return
-  const { genesis } = await readConfig(folder)
+  if (!hasConfig(folder)) return
+  const { genesis } = readConfig(folder)
   throw new HandoffError(
     'HSTORE_STORE_EXISTS',
     `${folder} is a store already (genesis ${genesis}): nothing was changed`,

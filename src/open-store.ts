@@ -55,8 +55,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   assertArgument('options', options, 'object')
   assertArgument('keys', options.keys, 'string')
   if (options.store !== undefined) assertArgument('store', options.store, 'string')
-  const folder = await folderOf(options)
-  return new Store(folder, await readConfig(folder), options)
+  const folder = folderOf(options)
+  return new Store(folder, readConfig(folder), options)
 }
 
 /** An open store; every verb is a method. All throw what `openContext` throws at the first call. */

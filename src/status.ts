@@ -92,7 +92,7 @@ export async function statusOf(context: Context): Promise<StatusReport> {
     forks: streams.filter(({ heads }) => heads.length > 1).map(({ stream }) => stream),
     ...entries,
     lost: await findLosses(db),
-    kept: await replacedDatabases(db.directory),
+    kept: replacedDatabases(db.directory),
     remotes: await remotesOf(context),
     notMade,
     exit: entries.damage.length > 0 ? 5 : 0,

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
@@ -6,7 +6,7 @@ import { parseObject, writeDurably } from './durable-file.ts'
 import { isAgentId } from './entry/text.ts'
 import { HandoffError } from './errors.ts'
 import { whyOf } from './kernel/errno.ts'
-import { readBounded } from './kernel/files.ts'
+import { readBoundedNow } from './kernel/files.ts'
 
 /** What `.hstore/config.json` holds. */
 export interface StoreConfig {
@@ -24,10 +24,10 @@ const maxConfigBytes = 64 * 1024
  *
  * @throws {HandoffError} `HSTORE_STORE_MISSING` when there is none.
  */
-export async function findStoreFolder(from: string): Promise<string> {
+export function findStoreFolder(from: string): string {
   for (let at = path.resolve(from); ; at = path.dirname(at)) {
     const folder = path.join(at, '.hstore')
-    if (await isStore(folder)) return folder
+    if (isStore(folder)) return folder
     if (path.dirname(at) === at) {
       throw new HandoffError(
         'HSTORE_STORE_MISSING',
@@ -38,21 +38,22 @@ export async function findStoreFolder(from: string): Promise<string> {
 }
 
 /** Returns whether a folder is a store, whole or not: one that lost its configuration has a database still. */
-export async function isStore(folder: string): Promise<boolean> {
-  return (await hasConfig(folder)) || (await isThere(path.join(folder, 'db')))
+export function isStore(folder: string): boolean {
+  return hasConfig(folder) || isThere(path.join(folder, 'db'))
 }
 
 /** Returns whether a folder is a store that has its configuration. */
-export async function hasConfig(folder: string): Promise<boolean> {
+export function hasConfig(folder: string): boolean {
   return isThere(path.join(folder, configName))
 }
 
-async function isThere(file: string): Promise<boolean> {
-  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false
     throw unreadable(file, error)
-  })
-  return found !== undefined
+  }
 }
 
 /**
@@ -62,21 +63,17 @@ async function isThere(file: string): Promise<boolean> {
  * owns it; `HSTORE_INPUT_UNREADABLE` when its configuration can't be read, `HSTORE_CONFIG_DAMAGED` when it is none;
  * `HSTORE_VERSION_NEWER` for a later format.
  */
-export async function readConfig(folder: string): Promise<StoreConfig> {
-  if (!(await isStore(folder))) {
+export function readConfig(folder: string): StoreConfig {
+  if (!isStore(folder)) {
     throw new HandoffError(
       'HSTORE_STORE_MISSING',
       `${folder} is no store: run hstore init --as AGENT there`,
     )
   }
-  await refuseForeign(folder)
-  if (!(await hasConfig(folder))) throw damaged(folder, 'is gone')
+  refuseForeign(folder)
+  if (!hasConfig(folder)) throw damaged(folder, 'is gone')
   const file = path.join(folder, configName)
-  const bytes = await readBounded(file, maxConfigBytes).catch((error: unknown) => {
-    throw unreadable(file, error)
-  })
-  const text = new TextDecoder().decode(bytes)
-  const config = parseObject(text)
+  const config = parseObject(readText(file))
   if (typeof config['format'] === 'number' && config['format'] > 1) {
     throw new HandoffError(
       'HSTORE_VERSION_NEWER',
@@ -88,6 +85,14 @@ export async function readConfig(folder: string): Promise<StoreConfig> {
     throw damaged(folder, 'is no configuration of a store')
   }
   return { format: 1, genesis, agent }
+}
+
+function readText(file: string): string {
+  try {
+    return new TextDecoder().decode(readBoundedNow(file, maxConfigBytes))
+  } catch (error) {
+    throw unreadable(file, error)
+  }
 }
 
 /** Writes a store's configuration, which makes the folder a store. */
@@ -103,8 +108,8 @@ function damaged(folder: string, what: string): HandoffError {
 }
 
 /** A folder that another user filled can hold anything: as git does, hstore does not work in it. */
-async function refuseForeign(folder: string): Promise<void> {
-  const { uid } = await stat(folder)
+function refuseForeign(folder: string): void {
+  const { uid } = statSync(folder)
   const me = process.getuid?.()
   if (me === undefined || uid === me) return
   throw new HandoffError(
@@ -118,15 +123,15 @@ function unreadable(file: string, cause: unknown): HandoffError {
 }
 
 /** Returns the folder of the store that is named, or of the nearest one upward; throws what `findStoreFolder` throws. */
-export async function folderOf({
+export function folderOf({
   store,
   cwd,
 }: {
   readonly store?: string | undefined
   readonly cwd?: string | undefined
-}): Promise<string> {
+}): string {
   if (store === undefined) return findStoreFolder(cwd ?? '.')
   const folder = path.resolve(cwd ?? '.', store)
   const inner = path.join(folder, '.hstore')
-  return !(await isStore(folder)) && (await isStore(inner)) ? inner : folder
+  return !isStore(folder) && isStore(inner) ? inner : folder
 }

@@ -47,7 +47,7 @@ export async function syncStore(
 ): Promise<SyncReport> {
   const cwd = options.cwd ?? '.'
   const context = await contextOptionsOf(options)
-  const { agent } = await readConfig(context.folder)
+  const { agent } = readConfig(context.folder)
   const signer = signerOf({ ...options, agent: options.agent ?? agent })
   return syncWith(remote, { ...options, ...context, cwd, signer })
 }
@@ -78,7 +78,7 @@ export async function removeRemote(name: string, options: ClosedStoreOptions): P
 /** Answers a client over a pair of pipes until they end; the store is open only while it is read or written. */
 export async function serveOverPipes(options: ClosedStoreOptions, pipes: Pipes): Promise<void> {
   const context = await contextOptionsOf(options)
-  await readConfig(context.folder)
+  readConfig(context.folder)
   await using kept = new KeptOpen(context.folder, () => openOwn(context))
   await serveStdio({ directory: context.folder, open: () => kept.open() }, pipes)
 }
@@ -136,7 +136,7 @@ export function signerOf({
 
 async function remotesOf(options: ClosedStoreOptions): Promise<Remotes> {
   const context = await contextOptionsOf(options)
-  const { genesis } = await readConfig(context.folder)
+  const { genesis } = readConfig(context.folder)
   // whose store it is has to be accepted before anything is said of it
   await (await openOwn(context))[Symbol.asyncDispose]()
   return Remotes.open(context.folder, context.keysFolder, genesis)
@@ -146,5 +146,5 @@ async function contextOptionsOf(options: ClosedStoreOptions): Promise<ContextOpt
   assertArgument('options', options, 'object')
   assertArgument('keys', options.keys, 'string')
   const { genesis, keys: keysFolder, waitMs = 30_000 } = options
-  return { folder: await folderOf(options), keysFolder, waitMs, genesis }
+  return { folder: folderOf(options), keysFolder, waitMs, genesis }
 }

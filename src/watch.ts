@@ -22,7 +22,7 @@ export interface WatchOptions extends OpenStoreOptions {
  */
 export async function* watchHeads(options: WatchOptions): AsyncGenerator<Head> {
   const { intervalMs = 250, signal, stream } = options
-  const list = path.join(await folderOf(options), 'acknowledged')
+  const list = path.join(folderOf(options), 'acknowledged')
   let seenSize = await sizeOf(list)
   let known = await headsIn(options, stream)
   for (;;) {

@@ -28,7 +28,7 @@ const lockName = /^lock-([1-9]\d{0,9})-/
 export async function lockDatabase(place: Place): Promise<DatabaseLock | undefined> {
   const { directory, databasePath } = place
   if (isHeldElsewhere(place)) return undefined
-  const unclaim = await claimDatabase(directory, databasePath)
+  const unclaim = claimDatabase(directory, databasePath)
   if (unclaim === undefined) return undefined
   const folder = join(directory, `lock-${process.pid}-${randomUUID()}`)
   try {

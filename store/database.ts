@@ -134,7 +134,7 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
   const { directory, databasePath } = place
   if (isHeldElsewhere(place)) return undefined
   try {
-    const release = await claimDatabase(directory, databasePath)
+    const release = claimDatabase(directory, databasePath)
     if (release === undefined) return undefined
     let level: TextLevel | undefined
     try {
@@ -250,7 +250,7 @@ async function findLost(
   all: boolean,
 ): Promise<CidText | undefined> {
   if (!all) {
-    const cid = await findLastAcknowledged(directory)
+    const cid = findLastAcknowledged(directory)
     return cid === undefined || (await level.has(blockKey(cid))) ? undefined : cid
   }
   for await (const cid of readEntryList(directory, 'acknowledged'))

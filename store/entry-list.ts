@@ -1,5 +1,12 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { dirname, join } from 'node:path'
@@ -60,26 +67,25 @@ export class AcknowledgedList {
 }
 
 /** Returns the entry that was acknowledged last, as the list has it; undefined where it has none. */
-export async function findLastAcknowledged(directory: string): Promise<CidText | undefined> {
-  const handle = await openList(directory, 'acknowledged')
-  if (handle === undefined) return undefined
+export function findLastAcknowledged(directory: string): CidText | undefined {
+  const descriptor = openList(directory, 'acknowledged')
+  if (descriptor === undefined) return undefined
   try {
-    const { size } = await handle.stat()
-    const from = Math.max(0, size - tailBytes)
+    const { size } = fstatSync(descriptor)
     const buffer = Buffer.alloc(Math.min(size, tailBytes))
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, from)
+    const bytesRead = readSync(descriptor, buffer, 0, buffer.length, size - buffer.length)
     return buffer.toString('latin1', 0, bytesRead).split('\n').findLast(isCidText)
   } finally {
-    await handle.close()
+    closeSync(descriptor)
   }
 }
 
 /** Yields what a list holds, in its order; lines that are no CID are passed over. */
 export async function* readEntryList(directory: string, list: EntryList): AsyncGenerator<CidText> {
-  const handle = await openList(directory, list)
-  if (handle === undefined) return
+  const fd = openList(directory, list)
+  if (fd === undefined) return
   let rest = ''
-  for await (const chunk of handle.createReadStream({ encoding: 'latin1' })) {
+  for await (const chunk of createReadStream('', { fd, encoding: 'latin1' })) {
     const lines = `${rest}${String(chunk)}`.split('\n')
     // what is no line of the list may have no end
     rest = lines.pop()!.slice(0, tailBytes)
@@ -137,12 +143,12 @@ function* linesOf(cids: Iterable<CidText>): Generator<string> {
 }
 
 /** The list, if it is a regular file: what else has its name can't be one. */
-async function openList(directory: string, list: EntryList): Promise<FileHandle | undefined> {
+function openList(directory: string, list: EntryList): number | undefined {
   try {
-    const handle = await open(join(directory, list), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    const found = await handle.stat()
-    if (found.isFile() && found.size <= maxBytes) return handle
-    await handle.close()
+    const descriptor = openSync(join(directory, list), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    const found = fstatSync(descriptor)
+    if (found.isFile() && found.size <= maxBytes) return descriptor
+    closeSync(descriptor)
     return undefined
   } catch (error) {
     if (isAbsent(error) || codeOf(error) === 'ELOOP') return undefined

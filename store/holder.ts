@@ -7,9 +7,9 @@ import {
   readlinkSync,
   readSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Place } from './place.ts'
 
@@ -28,12 +28,9 @@ const shared = globalThis as { [claimsKey]?: Set<string> }
  * @param directory - The store.
  * @param databasePath - Its database folder, as a real path.
  */
-export async function claimDatabase(
-  directory: string,
-  databasePath: string,
-): Promise<(() => void) | undefined> {
+export function claimDatabase(directory: string, databasePath: string): (() => void) | undefined {
   // of the store, since a rebuild puts another database in the place of this one
-  const { dev, ino } = await stat(dirname(databasePath), { bigint: true })
+  const { dev, ino } = statSync(dirname(databasePath), { bigint: true })
   const id = `${dev}:${ino}`
   // threads share POSIX locks but not the claims; a file left by a dead process of the same pid does not count
   if (readPid(directory) === process.pid && hasLockOpen(process.pid, databasePath)) return undefined

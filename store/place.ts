@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { lstat, readdir, realpath } from 'node:fs/promises'
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from './errors.ts'
@@ -25,14 +24,14 @@ export async function findPlace(directory: string, name = 'db'): Promise<Place> 
   const databasePath = join(directory, name)
   try {
     await waitForRename(directory, databasePath)
-    if ((await lstat(databasePath)).isDirectory()) {
-      await refuseLinks(directory, databasePath)
-      return { directory, databasePath: await realpath(databasePath) }
+    if (lstatSync(databasePath).isDirectory()) {
+      refuseLinks(directory, databasePath)
+      return { directory, databasePath: realpathSync.native(databasePath) }
     }
   } catch (error) {
     if (!isAbsent(error)) throw storeErrorOf(error, directory)
   }
-  if ((await replacedDatabases(directory)).length > 0) {
+  if (replacedDatabases(directory).length > 0) {
     const message = `${directory}: a rebuild of the database was cut short: run hstore fsck --rebuild`
     throw new StoreError('HSTORE_STORE_DAMAGED', message)
   }
@@ -46,7 +45,7 @@ export async function findPlace(directory: string, name = 'db'): Promise<Place> 
 
 /** Where there is none, a rebuild may be just putting a new one in its place. */
 async function waitForRename(directory: string, databasePath: string): Promise<void> {
-  if ((await replacedDatabases(directory)).length === 0) return
+  if (replacedDatabases(directory).length === 0) return
   for (let i = 0; i < 10 && !existsSync(databasePath); i++) await sleep(10)
 }
 
@@ -54,24 +53,28 @@ async function waitForRename(directory: string, databasePath: string): Promise<v
 export const maxReplaced = 999_999
 
 /** Returns the names of the databases that rebuilds have replaced and kept, oldest first. */
-export async function replacedDatabases(directory: string): Promise<readonly string[]> {
-  const names = await readdir(directory).catch(() => [])
-  return names
+export function replacedDatabases(directory: string): readonly string[] {
+  return namesIn(directory)
     .filter((name) => /^damaged-[1-9]\d{0,5}$/.test(name))
     .sort((a, b) => Number(a.slice(8)) - Number(b.slice(8)))
 }
 
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
 /** LevelDB writes through links, so a store that somebody else packed could reach any file of the user's. */
-async function refuseLinks(directory: string, databasePath: string): Promise<void> {
-  for (const entry of await readdir(databasePath, { withFileTypes: true })) {
+function refuseLinks(directory: string, databasePath: string): void {
+  for (const entry of readdirSync(databasePath, { withFileTypes: true })) {
     if (!entry.isFile()) throw foreign(join(databasePath, entry.name))
   }
   for (const name of ['artifacts', 'tmp']) {
     const path = join(directory, name)
-    const found = await lstat(path).catch((error: unknown) => {
-      if (isAbsent(error)) return undefined
-      throw error
-    })
+    const found = lstatSync(path, { throwIfNoEntry: false })
     if (found?.isDirectory() === false) throw foreign(path)
   }
 }

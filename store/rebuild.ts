@@ -216,7 +216,7 @@ async function replaceDatabase(place: Place, fresh: string, lock: DatabaseLock):
 
 /** A folder that is not there, with the next number; where somebody has used up the numbers, the first that is free. */
 async function placeForReplaced(directory: string): Promise<string> {
-  const last = Number((await replacedDatabases(directory)).at(-1)?.slice('damaged-'.length) ?? 0)
+  const last = Number(replacedDatabases(directory).at(-1)?.slice('damaged-'.length) ?? 0)
   for (let number = last < maxReplaced ? last + 1 : 1; ; number++) {
     const path = join(directory, `damaged-${number}`)
     if (!(await isThere(path))) return path
@@ -226,7 +226,7 @@ async function placeForReplaced(directory: string): Promise<string> {
 /** Where a rebuild was killed between its two renames, the old database is put back. */
 async function takeBackReplaced(store: string, waitMs: number): Promise<void> {
   const database = join(store, 'db')
-  const last = (await replacedDatabases(store)).at(-1)
+  const last = replacedDatabases(store).at(-1)
   if (last === undefined || (await isThere(database))) return
   // the rebuild that holds the lock of both is not killed, only not done yet
   const lock = await lockWaiting(await findPlace(store, last), waitMs)

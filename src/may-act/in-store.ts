@@ -38,7 +38,7 @@ async function inStore<T>(
   let opened: Context | undefined
   try {
     return await ask(async () => {
-      const folder = await folderOf(options)
+      const folder = folderOf(options)
       opened = await openContext({ folder, keysFolder, waitMs, genesis })
       return opened
     })

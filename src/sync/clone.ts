@@ -97,7 +97,7 @@ async function cloneRemote(url: string, options: CloneOptions): Promise<CloneRep
     const session = { pull: true, push: false, dryRun: false, nowMs, onProgress }
     await using kept = new KeptOpen(folder, () => openClone(genesis, options))
     const done = await syncSession(withOwnOf(kept), transport, quarantine, noMarks, session)
-    if (!(await hasConfig(folder))) throw noRoster(transport, genesis)
+    if (!hasConfig(folder)) throw noRoster(transport, genesis)
     await writeMarks(keysFolder, genesis, url, done.marks)
     const { pulled, unstored } = done.report
     return { store: folder, genesis, entries: pulled, unstored: unstored.length }
@@ -132,9 +132,7 @@ async function agreed(
 }
 
 async function openClone(genesis: CidText, options: CloneOptions): Promise<Peer> {
-  return (await hasConfig(options.folder))
-    ? openOwn({ ...options, genesis })
-    : openBlank(genesis, options)
+  return hasConfig(options.folder) ? openOwn({ ...options, genesis }) : openBlank(genesis, options)
 }
 
 /** Opens a store that has no roster yet: it becomes one when the first rosters are accepted. */
@@ -142,7 +140,7 @@ async function openBlank(
   genesis: CidText,
   { agent, folder, keysFolder, waitMs }: CloneOptions,
 ): Promise<Peer> {
-  const pins = (await findPins(keysFolder, genesis)) ?? unpinned(genesis)
+  const pins = findPins(keysFolder, genesis) ?? unpinned(genesis)
   const secret = await readMarkSecret(keysFolder)
   const db = await openDatabase(folder, { waitMs, create: true })
   return {

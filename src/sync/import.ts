@@ -40,7 +40,7 @@ export async function importCar(
   options: ContextOptions,
   source: ByteChunks,
 ): Promise<ImportCarReport> {
-  const { genesis } = await readConfig(options.folder)
+  const { genesis } = readConfig(options.folder)
   const car = await takeCar(options.folder, source)
   try {
     const manifest = assertManifest(car, genesis)

@@ -49,7 +49,7 @@ export async function openOwn(options: ContextOptions): Promise<SettledPeer> {
  * its genesis is the start of.
  */
 export async function openOther(folder: string, waitMs: number): Promise<SettledPeer> {
-  const { genesis } = await readConfig(folder)
+  const { genesis } = readConfig(folder)
   const db = await openDatabase(folder, { waitMs })
   try {
     const ground: Ground = { db, genesis, pins: unpinned(genesis), marks: undefined }

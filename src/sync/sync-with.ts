@@ -41,7 +41,7 @@ export async function syncWith(
   options: SyncOptions,
 ): Promise<SyncReport> {
   const { folder, keysFolder, cwd, waitMs, ssh, signer } = options
-  const { genesis } = await readConfig(folder)
+  const { genesis } = readConfig(folder)
   await using kept = new KeptOpen(folder, () => openOwn(options))
   // the user's trust is asked for before anybody is contacted
   await (await kept.open())[Symbol.asyncDispose]()

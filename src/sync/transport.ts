@@ -54,7 +54,7 @@ export async function openTransport(url: string, options: TransportOptions): Pro
       `${quoted(url)} is no address that hstore knows: name ${kinds}`,
     )
   }
-  const folder = await folderOf({ store: address })
+  const folder = folderOf({ store: address })
   if (own !== undefined && (await real(folder)) === (await real(own)))
     throw new HandoffError('HSTORE_USAGE', `${folder} is this very store: name another`)
   return new DirectoryTransport(folder, waitMs)

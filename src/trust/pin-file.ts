@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { stat } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { isCidText } from '../../store/cid-text.ts'
 import { HandoffError } from '../errors.ts'
-import { readBounded } from '../kernel/files.ts'
+import { readBoundedNow } from '../kernel/files.ts'
 import { parseObject, writeDurably } from '../durable-file.ts'
 
 /** The path of rosters that this user has accepted for one genesis, genesis first. */
@@ -40,10 +41,10 @@ function pinFile(keysFolder: string, genesis: CidText): string {
  * @throws {HandoffError} `HSTORE_TRUST_DAMAGED` when the file is there and can't be read as one, or when others can
  * write into its folder.
  */
-export async function findPins(keysFolder: string, genesis: CidText): Promise<Pins | undefined> {
-  for (const folder of [keysFolder, path.join(keysFolder, 'trust')]) await refuseOpen(folder)
+export function findPins(keysFolder: string, genesis: CidText): Pins | undefined {
+  for (const folder of [keysFolder, path.join(keysFolder, 'trust')]) refuseOpen(folder)
   const file = pinFile(keysFolder, genesis)
-  const text = await readText(file)
+  const text = readText(file)
   if (text === undefined) return undefined
   const parsed = parseObject(text)
   if (isPins(parsed) && parsed.path[0] === genesis) return parsed
@@ -88,7 +89,7 @@ export async function writePins(
   pins: Pins,
   from?: readonly CidText[],
 ): Promise<void> {
-  const there = await findPins(keysFolder, genesis)
+  const there = findPins(keysFolder, genesis)
   const isKept = there === undefined || there.path.every((body, i) => pins.path[i] === body)
   if (!isKept && there.path.join() !== from?.join()) {
     throw new HandoffError(
@@ -104,7 +105,7 @@ export async function writePins(
 /** Returns the 32 secret bytes that verified marks are made under; makes them at first use. */
 export async function readMarkSecret(keysFolder: string): Promise<Uint8Array> {
   const file = path.join(keysFolder, 'trust', 'mark-secret')
-  const text = (await isPrivate(file)) ? (await readText(file))?.trim() : undefined
+  const text = isPrivate(file) ? readText(file)?.trim() : undefined
   if (text !== undefined && /^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex')
   const secret = randomBytes(32)
   await writeDurably(file, `${secret.toString('hex')}\n`, 0o600)
@@ -112,8 +113,8 @@ export async function readMarkSecret(keysFolder: string): Promise<Uint8Array> {
 }
 
 /** Who can write the folder decides whom the user trusts. */
-async function refuseOpen(folder: string): Promise<void> {
-  const found = await stat(folder).catch(() => undefined)
+function refuseOpen(folder: string): void {
+  const found = findStats(folder)
   if (found === undefined || process.platform === 'win32') return
   const me = process.getuid?.()
   const isForeign = me !== undefined && found.uid !== me && found.uid !== 0
@@ -125,16 +126,24 @@ async function refuseOpen(folder: string): Promise<void> {
 }
 
 /** A secret that others could read, or that others wrote, is none. */
-async function isPrivate(file: string): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined)
+function isPrivate(file: string): boolean {
+  const found = findStats(file)
   if (found === undefined) return false
   const isMine = process.getuid === undefined || found.uid === process.getuid()
   return isMine && (process.platform === 'win32' || (found.mode & 0o077) === 0)
 }
 
-async function readText(file: string): Promise<string | undefined> {
+function findStats(path: string): Stats | undefined {
   try {
-    return new TextDecoder().decode(await readBounded(file, maxPinBytes))
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return new TextDecoder().decode(readBoundedNow(file, maxPinBytes))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new HandoffError(

@@ -66,7 +66,7 @@ export async function fileTargets(folder: string): Promise<Target[]> {
 async function runConfig(bytes: Uint8Array, folder: string): Promise<string> {
   writeFileSync(path.join(folder, 'config.json'), bytes)
   try {
-    const config = await readConfig(folder)
+    const config = readConfig(folder)
     expectThat('another form', config.format === 1 && config.genesis.length > 50)
     return 'accepted'
   } catch (error) {
@@ -77,7 +77,7 @@ async function runConfig(bytes: Uint8Array, folder: string): Promise<string> {
 async function runPins(bytes: Uint8Array, folder: string): Promise<string> {
   writeFileSync(path.join(folder, 'trust', `${cid}.json`), bytes)
   try {
-    const pins = await findPins(folder, cid)
+    const pins = findPins(folder, cid)
     expectThat('another genesis', pins?.path[0] === cid)
     return 'accepted'
   } catch (error) {
