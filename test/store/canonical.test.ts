@@ -8,6 +8,7 @@ import {
   findBytes,
   findLink,
   linkForm,
+  parsePassed,
 } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
@@ -23,6 +24,7 @@ describe('decodeForm', () => {
     expect(decoded.form).toEqual(JSON.parse(text))
     expect(cidTextOf(bytes, 'dag-json')).toBe(cid)
     expect(encodeForm(decoded.form)).toEqual(bytes)
+    expect(parsePassed(bytes)).toEqual(decoded.form)
   })
 
   it.each(refusedBlocks)('refuses with $reason: $name', (block) => {
