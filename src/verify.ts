@@ -99,7 +99,7 @@ async function report(
     ...judgeChainForks(graph),
     ...(await judgeRelays(context, graph)),
     ...(await judgeLanes(context, graph)),
-    ...judgeAttribution(graph, judged, trust).findings,
+    ...judgeAttribution(graph, judged, trust, { leavesOutDue: true }).findings,
   ]
   const { counts } = graph
   const isEmpty = counts.entries === 0 && counts.artifacts === 0

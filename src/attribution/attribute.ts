@@ -1,11 +1,13 @@
 import type { HistoryNode } from './history-nodes.ts'
-import { ownRecords } from './history-nodes.ts'
+import { isWithin, ownRecords } from './history-nodes.ts'
 import type { Registers, RevisionJudgement } from './judgement.ts'
 import type { Past, RecordChange } from './past.ts'
 import { judgeRevision } from './judgement.ts'
 import type { RecordFacts } from './records.ts'
 import type { Register, Seen, Setting } from './register.ts'
 import { historyOf, joinRegisters, noRegister } from './register.ts'
+import type { TakenBack } from './taken-back.ts'
+import { TakenBackRecords } from './taken-back.ts'
 import type { AgentOf, Before } from './rights.ts'
 import type { Step } from './step.ts'
 import { Omission, stateRecord } from './step.ts'
@@ -16,24 +18,41 @@ import { Omission, stateRecord } from './step.ts'
  *
  * @param nodes - The history, parents before children.
  * @param isJudged - Whether a revision's records are wanted.
- * @param keepsChanges - Whether every change of each record is wanted.
  * @see docs/trust.md, «Attribution»
  */
 export function attribute(
   nodes: readonly HistoryNode[],
   isJudged: (node: HistoryNode) => boolean,
   agentOf: AgentOf,
-  keepsChanges = false,
+  options: AttributeOptions = {},
 ): readonly RevisionJudgement[] {
-  const pass = new Pass(nodes, agentOf, keepsChanges)
+  const pass = new Pass(nodes, agentOf, options)
   const judged: RevisionJudgement[] = []
   for (const node of nodes) {
-    const registers = pass.take(node)
-    if (isJudged(node)) judged.push(judgeRevision(node, registers, pass.past, agentOf))
-    pass.leave(node, registers)
+    const line = pass.take(node)
+    if (isJudged(node)) judged.push(judgeRevision(node, line.registers, pass.past, agentOf))
+    pass.leave(node, line)
   }
   return judged
 }
+
+/** What is wanted of the records. */
+export interface AttributeOptions {
+  /** Every change of each record. */
+  readonly keepsChanges?: boolean
+  /** Not the records that are left out in all due form: most of these take hardly any room then. */
+  readonly leavesOutDue?: boolean
+}
+
+/** What is known at one place of the history. */
+interface Line {
+  readonly registers: Registers
+  /** How many records more are known, which are put away. */
+  away: number
+}
+
+/** So many registers are looked through at once, at least. */
+const fewRegisters = 8
 
 type HeldRecords = ReadonlyMap<string, RecordFacts | undefined>
 
@@ -41,45 +60,47 @@ class Pass {
   readonly #agentOf: AgentOf
   readonly #keepsChanges: boolean
   readonly #nodes: readonly HistoryNode[]
-  /** Children that have not come yet, by the place of the node, as in the next two. */
+  /** Children that have not come yet, by the place of the node. */
   readonly #waiting: Uint32Array
-  readonly #registers: (Registers | undefined)[] = []
-  /** The records that a revision has, or that those have which it follows where its author does not speak. */
+  /** What is known where children are to come. */
+  readonly #live = new Map<HistoryNode, Line>()
+  /** Records that are put away: known in each line that comes after they were taken back, and in no line's registers. */
+  readonly #takenBack: TakenBackRecords | undefined
+  /** The registers that were left when records were put away last. */
+  #left = 0
+  /** The records that a revision has, or that those have which it follows where its author does not speak; by place. */
   readonly #held: (HeldRecords | undefined)[] = []
   #named: ReadonlyMap<string, readonly HistoryNode[]> | undefined
   /** What was said of each record so far. */
   readonly past: Map<string, Past> = new Map()
 
-  constructor(nodes: readonly HistoryNode[], agentOf: AgentOf, keepsChanges: boolean) {
+  constructor(
+    nodes: readonly HistoryNode[],
+    agentOf: AgentOf,
+    { keepsChanges = false, leavesOutDue = false }: AttributeOptions,
+  ) {
     this.#agentOf = agentOf
     this.#keepsChanges = keepsChanges
+    this.#takenBack = leavesOutDue ? new TakenBackRecords(nodes) : undefined
     this.#nodes = nodes
     this.#waiting = new Uint32Array(nodes.length)
     for (const { parents } of nodes) for (const { at } of parents) this.#waiting[at]! += 1
   }
 
   /** Returns what is known of each record once a revision has had its say. */
-  take(node: HistoryNode): Registers {
-    const registers = this.#join(node)
+  take(node: HistoryNode): Line {
+    const line = this.#join(node)
+    const { registers } = line
     const own = ownRecords(node)
+    for (const key of own.keys()) this.#bringBack(key, node, line)
     const before: Before = {
       agentOf: this.#agentOf,
-      find: (key) => registers.get(key),
+      find: (key) => registers.get(key) ?? this.#findTakenBack(key, node)?.register,
       named: (name) => this.#namesakes(name),
     }
-    const steps: (readonly [string, Step])[] = []
     const speaks = node.isCovered || node.voice === 'word'
     this.#held[node.at] = speaks ? own : this.#heldBefore(node)
-    for (const [key, facts] of own) {
-      if (facts === undefined) continue
-      const register = registers.get(key) ?? noRegister
-      if (node.isCovered) steps.push([key, covered(node, facts)])
-      else if (node.voice === 'word') {
-        steps.push([key, stateRecord(before, node, facts, register, this.past.get(key))])
-      } else if (node.voice === 'witness' && register.origin.every(isHearsay)) {
-        steps.push([key, heard(node, facts, register)])
-      }
-    }
+    const steps = this.#state(before, node, own, registers)
     if (node.voice === 'word') steps.push(...this.#leaveOut(before, node, own, registers))
     this.#letGo(node)
     // rights rest on what was known before: nothing changes until all is judged
@@ -87,21 +108,23 @@ class Pass {
       registers.set(key, step.register)
       this.#remember(node, key, step)
     }
-    return registers
+    return line
   }
 
   /** Keeps the registers for the children, where there are any, and lets go of those that nobody needs any more. */
-  leave(node: HistoryNode, registers: Registers): void {
-    if (this.#waiting[node.at]! > 0) this.#registers[node.at] = registers
-    else this.#held[node.at] = undefined
+  leave(node: HistoryNode, line: Line): void {
+    if (this.#waiting[node.at]! > 0) {
+      this.#putAway(line)
+      this.#live.set(node, line)
+    } else this.#held[node.at] = undefined
   }
 
   /** Returns the registers that a revision begins with: its parents', joined. */
-  #join({ parents }: HistoryNode): Registers {
-    const sides = parents.map((parent) => ({ parent, registers: this.#registers[parent.at]! }))
-    sides.sort((a, b) => b.registers.size - a.registers.size)
+  #join({ parents }: HistoryNode): Line {
+    const sides = parents.map((parent) => ({ parent, ...this.#live.get(parent)! }))
+    sides.sort((a, b) => b.registers.size + b.away - a.registers.size - a.away)
     const [largest, ...others] = sides
-    if (largest === undefined) return new Map()
+    if (largest === undefined) return { registers: new Map(), away: 0 }
     const isLast = this.#waiting[largest.parent.at] === 1
     const registers = isLast ? largest.registers : new Map(largest.registers)
     const tips = [largest.parent]
@@ -118,17 +141,52 @@ class Pass {
       }
       tips.push(other.parent)
     }
-    return registers
+    // records are put away where one line goes on alone: those of two lines are the same, or one has none
+    return { registers, away: Math.max(...sides.map(({ away }) => away)) }
   }
 
   /** Lets go of what a parent's last child has taken. */
   #letGo({ parents }: HistoryNode): void {
-    for (const { at } of parents) {
+    for (const parent of parents) {
+      const { at } = parent
       this.#waiting[at]! -= 1
       if (this.#waiting[at]! > 0) continue
-      this.#registers[at] = undefined
+      this.#live.delete(parent)
       this.#held[at] = undefined
     }
+  }
+
+  #findTakenBack(key: string, node: HistoryNode): TakenBack | undefined {
+    const found = this.#takenBack?.find(key)
+    return found !== undefined && isWithin(found.last, node) ? found : undefined
+  }
+
+  /** Puts records away that were stated once and taken back, where one line alone goes on and has grown. */
+  #putAway(line: Line): void {
+    const { registers } = line
+    if (this.#takenBack === undefined || this.#live.size > 0) return
+    if (registers.size < 2 * this.#left + fewRegisters) return
+    for (const [key, register] of registers) {
+      if (!this.#takenBack.add(key, register, this.past.get(key), this.#agentOf)) continue
+      registers.delete(key)
+      this.past.delete(key)
+      line.away += 1
+    }
+    this.#left = registers.size
+  }
+
+  /** Gives a record that was put away back to all lines that know of it: one of them has something to say. */
+  #bringBack(key: string, node: HistoryNode, line: Line): void {
+    const found = line.registers.has(key) ? undefined : this.#takenBack?.find(key)
+    if (found === undefined) return
+    const lines = [...this.#live].filter(([, { registers }]) => registers !== line.registers)
+    for (const [tip, known] of [...lines, [node, line] as const]) {
+      if (!isWithin(found.last, tip)) continue
+      known.registers.set(key, found.register)
+      known.away -= 1
+    }
+    this.past.set(key, found.past)
+    this.#takenBack?.delete(key)
   }
 
   /** Returns the revisions of a name that some author says; few records ask for any. */
@@ -141,6 +199,26 @@ class Pass {
     const [only, ...others] = parents.map(({ at }) => this.#held[at]!)
     if (only === undefined) return new Map()
     return others.length === 0 ? only : new Map([only, ...others].flatMap((held) => [...held]))
+  }
+
+  #state(
+    before: Before,
+    node: HistoryNode,
+    own: HeldRecords,
+    registers: Registers,
+  ): (readonly [string, Step])[] {
+    const steps: (readonly [string, Step])[] = []
+    for (const [key, facts] of own) {
+      if (facts === undefined) continue
+      const register = registers.get(key) ?? noRegister
+      if (node.isCovered) steps.push([key, covered(node, facts)])
+      else if (node.voice === 'word') {
+        steps.push([key, stateRecord(before, node, facts, register, this.past.get(key))])
+      } else if (node.voice === 'witness' && register.origin.every(isHearsay)) {
+        steps.push([key, heard(node, facts, register)])
+      }
+    }
+    return steps
   }
 
   #leaveOut(

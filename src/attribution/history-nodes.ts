@@ -3,7 +3,7 @@ import type { VerifiedEntry } from '../entry/entry.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import type { Node } from '../graph/nodes.ts'
 import { nodeTable } from '../graph/nodes.ts'
-import type { ListedRecords, RecordFacts } from './records.ts'
+import type { KeptRecords, RecordFacts } from './records.ts'
 
 /** Whether a node's author says what its document says: with a valid entry, as a witness only, or not at all. */
 export type Voice = 'none' | 'witness' | 'word'
@@ -21,7 +21,8 @@ export interface HistoryNode {
   readonly isCut: boolean
   /** An earlier certificate covers it with all that it follows, which was proven then. */
   readonly isCovered: boolean
-  readonly records: ListedRecords
+  /** Undefined where its document is no envelope. */
+  readonly records: KeptRecords | undefined
   /** 1 + the largest depth of its parents; 1 for a first. */
   readonly depth: number
   /** 1 + the largest height of its children; 1 for a last. */
@@ -60,10 +61,12 @@ export function historyNodes(
         path.pop()
         if (slot.made !== undefined) continue
         slot.made = makeNode(slot.drawn, graph, find, nodes.length)
+        slot.node = undefined
+        slot.drawn = used
         nodes.push(slot.made)
         continue
       }
-      slot.drawn = drawnOf(slot.node, graph, isValid)
+      slot.drawn = drawnOf(slot.node!, graph, isValid)
       for (const link of slot.drawn.links) {
         const parent = slots.get(link)
         if (parent !== undefined && parent.drawn === undefined) path.push(parent)
@@ -78,10 +81,14 @@ export function historyNodes(
 
 /** What has become of a node so far. */
 interface Slot {
-  readonly node: Node
+  /** Let go of, as is what was drawn, once the node is made. */
+  node: Node | undefined
   drawn: Drawn | undefined
   made: HistoryNode | undefined
 }
+
+/** Stands for what was drawn of a node that is made. */
+const used: Drawn = { voice: 'none', entries: [], links: [], isCovered: false }
 
 function slotsOf({ entries }: LoadedGraph): ReadonlyMap<CidText, Slot> {
   const envelopes = [...entries.values()].filter(({ kind }) => kind === 'envelope')
@@ -158,7 +165,7 @@ function makeNode(
     parents,
     isCut: !isCovered && isCut(),
     isCovered,
-    records: body?.kind === 'envelope' ? body.facts.records : [],
+    records: body?.kind === 'envelope' ? body.facts.records : undefined,
     depth: 1 + parents.reduce((most, { depth }) => Math.max(most, depth), 0),
     height: 1,
     run: goesOn ? parent.run : ({} as Run),
@@ -204,7 +211,7 @@ export function isWithin(above: HistoryNode, node: HistoryNode): boolean {
  */
 export function ownRecords({ records }: HistoryNode): ReadonlyMap<string, RecordFacts | undefined> {
   const own = new Map<string, RecordFacts | undefined>()
-  for (const list of records) {
+  for (const list of records?.read() ?? []) {
     for (const record of list) {
       if (record !== undefined) own.set(record.key, own.has(record.key) ? undefined : record)
     }

@@ -7,6 +7,7 @@ import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { Trust } from '../trust/standing.ts'
 import type { RecordJudgement, RevisionJudgement } from './judgement.ts'
+import type { AttributeOptions } from './attribute.ts'
 import { attribute } from './attribute.ts'
 import type { HistoryNode } from './history-nodes.ts'
 import { historyNodes } from './history-nodes.ts'
@@ -21,11 +22,9 @@ export interface AttributionReport {
 }
 
 /** What is known and what is wanted where records are judged. */
-export interface AttributionOptions {
+export interface AttributionOptions extends AttributeOptions {
   /** Whether an earlier certificate covers the starts themselves, in a graph that ends where it covers. */
   readonly isCertified?: boolean
-  /** Whether every change of each record is wanted, too. */
-  readonly keepsChanges?: boolean
 }
 
 /** Returns whose word the records of the envelopes among `starts` are. */
@@ -33,13 +32,13 @@ export function judgeAttribution(
   graph: LoadedGraph,
   starts: readonly CidText[],
   trust: Trust,
-  { isCertified = false, keepsChanges = false }: AttributionOptions = {},
+  { isCertified = false, ...wants }: AttributionOptions = {},
 ): AttributionReport {
   const isValid = (entry: VerifiedEntry): boolean => trust.standingOf(entry).standing === 'valid'
   const { nodes, find } = historyNodes(graph, starts, isValid)
   const wanted = new Set(starts.map(find))
   const isWanted = (node: HistoryNode): boolean => wanted.has(node)
-  const judged = attribute(nodes, isWanted, agentsOf(trust), keepsChanges)
+  const judged = attribute(nodes, isWanted, agentsOf(trust), wants)
   const findings: Finding[] = []
   const cameIn = originTeller()
   for (const { node, records } of judged) {

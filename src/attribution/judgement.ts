@@ -57,7 +57,7 @@ export function judgeRevision(
   agentOf: AgentOf,
 ): RevisionJudgement {
   const own = ownRecords(node)
-  const found = node.records.flatMap((list, i) =>
+  const found = (node.records?.read() ?? []).flatMap((list, i) =>
     list.flatMap((facts, j) => {
       if (facts === undefined) return []
       const { key } = facts

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import type { JsonForm } from '../../store/canonical.ts'
 import { RecentMap } from '../kernel/recent-map.ts'
+import { PackedBytes } from './packed-bytes.ts'
+import type { PackedReader } from './packed-bytes.ts'
 
 /** The records of an envelope that somebody says and others carry along. */
 export type RecordKind = 'action' | 'assessment' | 'conflict' | 'execution'
@@ -26,31 +28,98 @@ export interface RecordFacts {
   readonly resolvedBy: string | undefined
 }
 
-/** States of one record that are kept, at most. */
-const maxStates = 8
+/** The records of one envelope as they lie packed; read anew each time, since few are looked at together. */
+export class KeptRecords {
+  readonly #bytes: PackedBytes
+  readonly #at: number
 
-/** Keeps one copy of what was seen lately: history repeats most records in each revision, and names all the time. */
-export class KnownRecords {
-  /** By origin. */
-  readonly #records = new RecentMap<readonly RecordFacts[]>(16_384)
-  readonly #texts = new RecentMap<string>(4096)
-
-  /** Returns equal facts that were given before, or these. */
-  record(facts: RecordFacts): RecordFacts {
-    const { key, origin, state } = facts
-    const known = this.#records.get(origin)
-    const same = known?.find((one) => one.state === state && one.key === key)
-    if (same !== undefined) return same
-    this.#records.set(origin, known === undefined ? [facts] : [facts, ...known].slice(0, maxStates))
-    return facts
+  constructor(bytes: PackedBytes, at: number) {
+    this.#bytes = bytes
+    this.#at = at
   }
 
-  /** Returns the copy of a text that was given before, or this one. */
-  text<T extends string | undefined>(text: T): T {
-    if (text === undefined) return text
-    const known = this.#texts.get(text)
-    if (known === undefined) this.#texts.set(text, text)
-    return (known ?? text) as T
+  /** Returns the records as they were given, or no list at all where there are none. */
+  read(): ListedRecords {
+    const bytes = this.#bytes
+    const reader = bytes.reader(this.#at)
+    return Array.from({ length: reader.readNumber() }, () =>
+      Array.from({ length: reader.readNumber() }, () => {
+        const place = reader.readNumber()
+        return place === 0 ? undefined : readFacts(bytes.reader(place - 1))
+      }),
+    )
+  }
+}
+
+/** Keeps records packed, one copy of what was seen lately: history repeats most records in each revision. */
+export class KnownRecords {
+  readonly #bytes = new PackedBytes()
+  readonly #places = new RecentMap<number>(16_384)
+
+  /** How much room the records take. */
+  get sizeBytes(): number {
+    return this.#bytes.sizeBytes
+  }
+
+  /** Keeps the records of an envelope. */
+  keep(listed: ListedRecords): KeptRecords {
+    const lists = listed.every(({ length }) => length === 0) ? [] : listed
+    const places = lists.map((list) => list.map((facts) => facts && this.#placeOf(facts)))
+    const bytes = this.#bytes
+    bytes.writeNumber(places.length)
+    for (const list of places) {
+      bytes.writeNumber(list.length)
+      for (const place of list) bytes.writeNumber(place === undefined ? 0 : place + 1)
+    }
+    return new KeptRecords(bytes, bytes.end())
+  }
+
+  #placeOf(facts: RecordFacts): number {
+    const { key, origin, state } = facts
+    const name = `${origin}${state.length} ${state}${key}`
+    const known = this.#places.get(name)
+    if (known !== undefined) return known
+    const place = writeFacts(this.#bytes, facts)
+    this.#places.set(name, place)
+    return place
+  }
+}
+
+/** Longer states are digests, each another. */
+const maxSharedState = 32
+const linkKeys = ['owner', 'actionRef', 'resolvedBy'] as const
+
+function writeFacts(bytes: PackedBytes, facts: RecordFacts): number {
+  const { kind, id, origin, state, createdBy, status } = facts
+  bytes.writeNumber(recordLists.findIndex((list) => list.kind === kind))
+  bytes.writeName(id)
+  bytes.writeText(origin)
+  bytes.writeName(state, state.length > maxSharedState ? 0 : state.length)
+  bytes.writeName(createdBy)
+  bytes.writeName(status, status.length)
+  for (const link of linkKeys) {
+    const text = facts[link]
+    bytes.writeNumber(text === undefined ? 0 : 1)
+    if (text !== undefined) bytes.writeName(text)
+  }
+  return bytes.end()
+}
+
+function readFacts(reader: PackedReader): RecordFacts {
+  const { kind } = recordLists[reader.readNumber()]!
+  const id = reader.readName()
+  const link = (): string | undefined => (reader.readNumber() === 0 ? undefined : reader.readName())
+  return {
+    kind,
+    id,
+    key: recordKey({ kind, id }),
+    origin: reader.readText(),
+    state: reader.readName(),
+    createdBy: reader.readName(),
+    status: reader.readName(),
+    owner: link(),
+    actionRef: link(),
+    resolvedBy: link(),
   }
 }
 
@@ -83,10 +152,10 @@ export const recordLists: readonly RecordList[] = [
 ]
 
 /** Returns the records of an envelope's canonical form. */
-export function recordsOf(form: Fields, known: KnownRecords = new KnownRecords()): ListedRecords {
+export function recordsOf(form: Fields): ListedRecords {
   return recordLists.map((list) => {
     const items = Object.hasOwn(form, list.key) ? form[list.key] : undefined
-    return Array.isArray(items) ? items.map((item) => factsOf(list, item, known)) : []
+    return Array.isArray(items) ? items.map((item) => factsOf(list, item)) : []
   })
 }
 
@@ -95,40 +164,23 @@ export function recordKey({ kind, id }: Pick<RecordFacts, 'id' | 'kind'>): strin
   return `${kind} ${id}`
 }
 
-function factsOf(
-  { kind, state }: RecordList,
-  item: JsonForm,
-  known: KnownRecords,
-): RecordFacts | undefined {
+function factsOf({ kind, state }: RecordList, item: JsonForm): RecordFacts | undefined {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
-  const name = findText(item, 'id')
-  if (name === undefined) return undefined
+  const id = findText(item, 'id')
+  if (id === undefined) return undefined
   const origin: Record<string, JsonForm | undefined> = { ...item }
   for (const key of state) if (Object.hasOwn(origin, key)) origin[key] = undefined
-  const key = recordKey({ kind, id: name })
-  // a part of the key: it takes no room of its own
-  const id = key.slice(kind.length + 1)
-  return known.record({
-    kind,
-    id: kind === 'action' ? known.text(id) : id,
-    key,
-    origin: digestOf(textOf(origin)),
-    state: known.text(stateOf(item, state)),
-    createdBy: known.text(findText(item, 'created_by') ?? ''),
-    status: findText(item, state[0]) ?? '',
-    ...linksOf(kind, (key) => known.text(findText(item, key))),
-  })
-}
-
-/** What the kind of a record alone has. */
-function linksOf(
-  kind: RecordKind,
-  find: (key: string) => string | undefined,
-): Pick<RecordFacts, 'actionRef' | 'owner' | 'resolvedBy'> {
   return {
-    owner: kind === 'action' ? find('owner') : undefined,
-    actionRef: kind === 'execution' ? find('action_ref') : undefined,
-    resolvedBy: kind === 'conflict' ? find('resolved_by_head') : undefined,
+    kind,
+    id,
+    key: recordKey({ kind, id }),
+    origin: digestOf(textOf(origin)),
+    state: stateOf(item, state),
+    createdBy: findText(item, 'created_by') ?? '',
+    status: findText(item, state[0]) ?? '',
+    owner: kind === 'action' ? findText(item, 'owner') : undefined,
+    actionRef: kind === 'execution' ? findText(item, 'action_ref') : undefined,
+    resolvedBy: kind === 'conflict' ? findText(item, 'resolved_by_head') : undefined,
   }
 }
 

@@ -74,7 +74,7 @@ export function joinRegisters(a: Side, b: Side): Register {
   return isSame ? register : { origin, state, first, seen }
 }
 
-/** A setting that the other side knows and does not count among its latest has been replaced there. */
+/** One revision makes one setting of a part. A setting that the other side knows and does not count among its latest has been replaced there. */
 function joinSettings(
   a: readonly Setting[],
   isInA: Side['has'],
@@ -82,13 +82,15 @@ function joinSettings(
   isInB: Side['has'],
 ): readonly Setting[] {
   if (a === b) return a
-  const ofA = a.filter((one) => b.includes(one) || !isInB(one.node))
-  const ofB = b.filter((one) => !a.includes(one) && !isInA(one.node))
+  const isIn = (list: readonly Setting[], one: Setting): boolean =>
+    list.some(({ node }) => node === one.node)
+  const ofA = a.filter((one) => isIn(b, one) || !isInB(one.node))
+  const ofB = b.filter((one) => !isIn(a, one) && !isInA(one.node))
   return ofA.length === a.length && ofB.length === 0 ? a : [...ofA, ...ofB]
 }
 
 function joinSeen(a: readonly Seen[], b: readonly Seen[]): readonly Seen[] {
-  const more = b.filter((one) => !a.includes(one))
+  const more = b.filter((one) => !a.some(({ since }) => since === one.since))
   return more.length === 0 ? a : [...a, ...more]
 }
 

@@ -3,8 +3,8 @@ import { encodeForm, findLink } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { cidTextOf, codecOf } from '../../store/cid-text.ts'
 import { parseJson, toBlockForm } from '../../store/json-input.ts'
-import type { KnownRecords, ListedRecords } from '../attribution/records.ts'
-import { recordsOf } from '../attribution/records.ts'
+import type { KeptRecords } from '../attribution/records.ts'
+import { KnownRecords, recordsOf } from '../attribution/records.ts'
 import type { Roster } from '../trust/roster.ts'
 import { readRoster } from '../trust/read-roster.ts'
 
@@ -18,11 +18,14 @@ export interface EnvelopeFacts {
   readonly createdBy: string
   readonly parents: readonly string[]
   readonly currentHeads: readonly string[]
-  readonly records: ListedRecords
+  readonly records: KeptRecords
 }
 
 /** Returns what the graph needs of an envelope, or undefined when the body is none. */
-export function findEnvelopeFacts(form: FormMap, known?: KnownRecords): EnvelopeFacts | undefined {
+export function findEnvelopeFacts(
+  form: FormMap,
+  known: KnownRecords = new KnownRecords(),
+): EnvelopeFacts | undefined {
   const { id, revision, created_by, parents, current_heads } = form as Record<string, JsonForm>
   const named = [id, revision, created_by].every((value) => typeof value === 'string')
   if (!named || !isTexts(current_heads) || !(parents == null || isTexts(parents))) return undefined
@@ -32,7 +35,7 @@ export function findEnvelopeFacts(form: FormMap, known?: KnownRecords): Envelope
     createdBy: created_by as string,
     parents: parents ?? [],
     currentHeads: current_heads,
-    records: recordsOf(form, known),
+    records: known.keep(recordsOf(form)),
   }
 }
 

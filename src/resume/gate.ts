@@ -81,12 +81,13 @@ export async function judge(
   })
   let attribution = judgeAttribution(graph, [head], context.trust, {
     isCertified: isCovered(head),
+    leavesOutDue: true,
   })
   let more: LoadedGraph['damage'] = []
   if (!attribution.isSettled) {
     // what covered history ends with does not tell what was said later: its documents do
     const documents = await walk(context.db, [head], { ...walkOptions, documentsOnly: true })
-    attribution = judgeAttribution(documents, [head], context.trust)
+    attribution = judgeAttribution(documents, [head], context.trust, { leavesOutDue: true })
     const told = new Set(graph.damage.map(({ cid }) => cid))
     more = documents.damage.filter(({ cid }) => !told.has(cid))
   }

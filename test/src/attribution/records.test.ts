@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonForm } from '../../../store/canonical.ts'
 import { KnownRecords, recordLists, recordsOf } from '../../../src/attribution/records.ts'
@@ -55,7 +56,9 @@ describe('origin and state of a record', () => {
     const random = randomOf(1)
     for (let i = 0; i < 3000; i++) {
       const item = randomItem(random, list.state)
-      const [facts] = recordsOf({ [list.key]: [item] }, i % 2 === 0 ? known : undefined).flat()
+      const listed = recordsOf({ [list.key]: [item] })
+      const [facts] = listed.flat()
+      expect(known.keep(listed).read()).toEqual(listed)
       const said = { origin: told(item, (key) => !isState(key)), state: told(item, isState) }
       for (const part of ['origin', 'state'] as const) {
         const before = parts[part].get(said[part])
@@ -72,7 +75,49 @@ describe('origin and state of a record', () => {
   it('are kept once, however many revisions carry the record along', () => {
     const known = new KnownRecords()
     const form = { actions: [{ id: 'a', action_status: 'ready', owner: 'ann' }] }
-    const [first] = recordsOf(form, known).flat()
-    expect(recordsOf(structuredClone(form), known).flat()[0]).toBe(first)
+    known.keep(recordsOf(form))
+    const before = known.sizeBytes
+    for (let i = 0; i < 100; i++) known.keep(recordsOf(structuredClone(form)))
+    expect(known.sizeBytes - before).toBeLessThan(1000)
+  })
+
+  it('come out as they went in, whatever they are called, beside records that are none', () => {
+    const known = new KnownRecords()
+    const texts = fc.string({ unit: 'binary', maxLength: 300 })
+    const item = fc.oneof(
+      fc.dictionary(
+        fc.constantFrom('created_by', 'owner', 'action_ref', 'resolved_by_head'),
+        texts,
+      ),
+      fc.constant(null),
+    )
+    const record = fc.tuple(fc.option(texts, { nil: undefined }), item)
+    const lists = fc.record(
+      Object.fromEntries(recordLists.map(({ key }) => [key, fc.array(record, { maxLength: 4 })])),
+    )
+    const property = fc.property(lists, (drawn) => {
+      const form = Object.fromEntries(
+        Object.entries(drawn).map(([key, items]) => [
+          key,
+          items.map(([id, more]) => (id === undefined || more === null ? more : { ...more, id })),
+        ]),
+      )
+      const listed = recordsOf(form)
+      const kept = known.keep(listed)
+      const isEmpty = listed.every(({ length }) => length === 0)
+      expect(kept.read()).toEqual(isEmpty ? [] : listed)
+    })
+    fc.assert(property, { numRuns: 100 })
+  })
+
+  it('come out as they went in where they are too long for a piece of memory', () => {
+    const known = new KnownRecords()
+    const kept = [700_000, 3, 300_000, 1_000_000, 5].map((length) => {
+      const listed = recordsOf({
+        actions: [{ id: `/x/${'\u{1f41f}'.repeat(length / 2)}`, owner: 'a' }],
+      })
+      return { listed, kept: known.keep(listed) }
+    })
+    for (const { listed, kept: packed } of kept) expect(packed.read()).toEqual(listed)
   })
 })
