@@ -1,3 +1,6 @@
+import { asBuffer } from '../src/kernel/bytes.ts'
+import type { JsonMap } from './canonical.ts'
+import { readCanonicalText } from './canonical.ts'
 import type { CidText, Codec } from './cid-text.ts'
 import { cidTextOf } from './cid-text.ts'
 
@@ -12,7 +15,7 @@ export class HashedBlock implements Block {
   readonly cid: CidText
   readonly bytes: Uint8Array
 
-  private constructor(cid: CidText, bytes: Uint8Array) {
+  protected constructor(cid: CidText, bytes: Uint8Array) {
     this.cid = cid
     this.bytes = bytes
   }
@@ -20,5 +23,23 @@ export class HashedBlock implements Block {
   /** Returns the block of `bytes`, which nobody may change later. */
   static of(bytes: Uint8Array, codec: Codec): HashedBlock {
     return new HashedBlock(cidTextOf(bytes, codec), bytes)
+  }
+}
+
+/** A hashed block of codec dag-json whose bytes were found canonical, so that nobody has to look at them again. */
+export class CanonicalBlock extends HashedBlock {
+  /**
+   * Returns a hashed block as one that is canonical.
+   *
+   * @throws {StoreError} `HSTORE_BLOCK_INVALID`
+   */
+  static from({ bytes, cid }: HashedBlock): CanonicalBlock {
+    readCanonicalText(bytes)
+    return new CanonicalBlock(cid, bytes)
+  }
+
+  /** Returns the block's form. */
+  decode(): JsonMap {
+    return JSON.parse(asBuffer(this.bytes).toString()) as JsonMap
   }
 }

@@ -1,11 +1,8 @@
 import { ByteSource } from './byte-source.ts'
 import type { ByteChunks } from './byte-source.ts'
-import { readCanonicalText } from './canonical.ts'
-import { MAX_BLOCK_BYTES } from './canonical-write.ts'
+import { CanonicalBlock, HashedBlock } from './block.ts'
 import { decodeCarHeader } from './car-header.ts'
 import { readCid } from './cid-bytes.ts'
-import type { LeadingCid } from './cid-bytes.ts'
-import { cidTextOf } from './cid-text.ts'
 import type { CidText } from './cid-text.ts'
 import { StoreError } from './errors.ts'
 import { MAX_VARINT_BYTES, readVarint } from './varint.ts'
@@ -130,20 +127,23 @@ class CarReader {
     if (typeof read === 'string') throw this.fault(read)
     // the section is a copy of its own
     const bytes = section.subarray(read.size)
-    if (cidTextOf(bytes, read.codec) !== read.cid) {
+    const block = HashedBlock.of(bytes, read.codec)
+    if (block.cid !== read.cid) {
       throw this.fault(`the bytes do not hash to ${read.cid}`, read.cid)
     }
-    this.checkForm(read, bytes)
-    return { cid: read.cid, bytes }
+    return read.codec === 'raw' ? this.rawBlock(block) : this.canonicalBlock(block)
   }
 
-  private checkForm({ cid, codec }: LeadingCid, bytes: Uint8Array): void {
-    if (codec === 'raw') {
-      if (bytes.length <= MAX_RAW_BLOCK_BYTES) return
-      throw this.fault(`block ${cid} has ${bytes.length} bytes`, cid)
-    }
+  private rawBlock(block: HashedBlock): HashedBlock {
+    const { bytes, cid } = block
+    if (bytes.length <= MAX_RAW_BLOCK_BYTES) return block
+    throw this.fault(`block ${cid} has ${bytes.length} bytes`, cid)
+  }
+
+  private canonicalBlock(block: HashedBlock): CanonicalBlock {
+    const { cid } = block
     try {
-      readCanonicalText(bytes, MAX_BLOCK_BYTES)
+      return CanonicalBlock.from(block)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
       throw this.fault(`block ${cid}: ${error.message}`, cid, error)

@@ -25,6 +25,11 @@ export function encodeCid(cid: CidText): Uint8Array {
   return bytes
 }
 
+/** Returns how many bytes the binary form of a CID has. */
+export function sizeOfCid(cid: CidText): number {
+  return codecOf(cid) === 'raw' ? 36 : 37
+}
+
 /** Returns the CID that `bytes` begin with, or in words why hstore does not admit it. */
 export function readCid(bytes: Uint8Array): LeadingCid | string {
   for (const [codec, header] of headers) {

@@ -151,6 +151,9 @@ export const recordLists: readonly RecordList[] = [
   },
 ]
 
+/** Says that nobody asks for records: to digest them takes longest of all that is read of an envelope. */
+export const noRecords = 'no records'
+
 /** Returns the records of an envelope's canonical form. */
 export function recordsOf(form: Fields): ListedRecords {
   return recordLists.map((list) => {

@@ -4,7 +4,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import { cidTextOf, codecOf } from '../../store/cid-text.ts'
 import { parseJson, toBlockForm } from '../../store/json-input.ts'
 import type { KeptRecords } from '../attribution/records.ts'
-import { KnownRecords, recordsOf } from '../attribution/records.ts'
+import { KnownRecords, noRecords, recordsOf } from '../attribution/records.ts'
 import type { Roster } from '../trust/roster.ts'
 import { readRoster } from '../trust/read-roster.ts'
 
@@ -21,10 +21,12 @@ export interface EnvelopeFacts {
   readonly records: KeptRecords
 }
 
+const unread = new KnownRecords().keep([])
+
 /** Returns what the graph needs of an envelope, or undefined when the body is none. */
 export function findEnvelopeFacts(
   form: FormMap,
-  known: KnownRecords = new KnownRecords(),
+  known: KnownRecords | typeof noRecords = new KnownRecords(),
 ): EnvelopeFacts | undefined {
   const { id, revision, created_by, parents, current_heads } = form as Record<string, JsonForm>
   const named = [id, revision, created_by].every((value) => typeof value === 'string')
@@ -35,7 +37,7 @@ export function findEnvelopeFacts(
     createdBy: created_by as string,
     parents: parents ?? [],
     currentHeads: current_heads,
-    records: known.keep(recordsOf(form)),
+    records: known === noRecords ? unread : known.keep(recordsOf(form)),
   }
 }
 

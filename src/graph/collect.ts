@@ -5,6 +5,7 @@ import { entryOfForm } from '../entry/decode.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
 import { asVerified, findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import type { noRecords } from '../attribution/records.ts'
 import { KnownRecords } from '../attribution/records.ts'
 import { findRelayNote } from '../contracts/turns/relay-body.ts'
 import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
@@ -188,7 +189,7 @@ export class Collection implements LoadedGraph {
 export function factsOf(
   form: { [key: string]: JsonForm },
   kind: string,
-  known?: KnownRecords,
+  known?: KnownRecords | typeof noRecords,
 ): BodyFacts {
   if (kind === 'envelope') {
     const facts = findEnvelopeFacts(form, known)

@@ -43,9 +43,9 @@ async function addEntry(
   entry: VerifiedEntry,
 ): Promise<void> {
   const add = (cid: CidText): Uint8Array | undefined => {
-    const bytes = arrivals.find(cid)
-    if (bytes !== undefined) batch.addBlock({ cid, bytes })
-    return bytes
+    const block = arrivals.findBlock(cid)
+    if (block !== undefined) batch.addBlock(block)
+    return block?.bytes
   }
   add(entry.cid)
   const body = add(entry.body)

@@ -6,18 +6,18 @@ import {
   readSync,
   renameSync,
   rmSync,
-  writeSync,
+  writevSync,
 } from 'node:fs'
 import { asBytes } from '../kernel/bytes.ts'
-import { encodeCid, readCid } from '../../store/cid-bytes.ts'
-import type { CarTextBlock } from '../../store/car-read.ts'
+import type { Block } from '../../store/block.ts'
+import { encodeCid, readCid, sizeOfCid } from '../../store/cid-bytes.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { cidTextOf, codecOf } from '../../store/cid-text.ts'
 import { storeErrorOf } from '../../store/level-errors.ts'
 import type { MoreBlocks } from '../../store/overlay-database.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { HandoffError } from '../errors.ts'
-import { RecentBytes } from './recent-bytes.ts'
+import { RecentBlocks } from './recent-blocks.ts'
 
 /** How much may lie in quarantine. */
 export interface QuarantineLimits {
@@ -57,7 +57,7 @@ export class Arrivals implements MoreBlocks {
   readonly #places = new Map<CidText, Place>()
   readonly #large = new Map<CidText, StagedArtifact>()
   /** What is judged soon after it came is not read again. */
-  readonly #recent = new RecentBytes(recentBytes)
+  readonly #recent = new RecentBlocks(recentBytes)
   #end = 0
   /** Bytes of the file that belong to blocks that still wait. */
   #live = 0
@@ -107,17 +107,18 @@ export class Arrivals implements MoreBlocks {
    *
    * @throws {HandoffError} `HSTORE_QUARANTINE_FULL`
    */
-  add({ cid, bytes }: CarTextBlock): void {
+  add(block: Block): void {
+    const { cid, bytes } = block
     if (this.#places.has(cid)) return
     const { sizeBytes, blocks } = this.#limits
-    const frame = frameOf(cid, bytes)
-    if (this.#end + frame.length > sizeBytes && this.#live * 2 < this.#end) this.#pack()
-    if (this.#end + frame.length > sizeBytes || this.#places.size >= blocks) {
+    const size = sizeOnDisk(cid, bytes.length)
+    if (this.#end + size > sizeBytes && this.#live * 2 < this.#end) this.#pack()
+    if (this.#end + size > sizeBytes || this.#places.size >= blocks) {
       const most = `${sizeBytes} bytes and ${blocks} blocks`
       throw new HandoffError('HSTORE_QUARANTINE_FULL', `more than ${most} wait to be judged`)
     }
-    this.#append(cid, frame, bytes.length)
-    this.#recent.set(cid, bytes)
+    this.#append(block)
+    this.#recent.add(block)
   }
 
   /** Takes in a large artifact, which moves into the store when it is published. */
@@ -130,9 +131,17 @@ export class Arrivals implements MoreBlocks {
   }
 
   find(cid: CidText): Uint8Array | undefined {
+    return this.findBlock(cid)?.bytes
+  }
+
+  /** Returns a block; as it came, where that was of late. */
+  findBlock(cid: CidText): Block | undefined {
     const place = this.#places.get(cid)
     if (place === undefined) return undefined
-    return this.#recent.get(cid) ?? this.#read(place.at, place.length)
+    const recent = this.#recent.get(cid)
+    if (recent !== undefined) return recent
+    const bytes = this.#read(place.at, place.length)
+    return bytes === undefined ? undefined : { cid, bytes }
   }
 
   /** Puts a large artifact in its place in the store; nothing for a block. */
@@ -189,10 +198,12 @@ export class Arrivals implements MoreBlocks {
     if (this.#end < size) ftruncateSync(this.#descriptor, this.#end)
   }
 
-  #append(cid: CidText, frame: Uint8Array, length: number): void {
-    this.#write(frame)
-    this.#end += frame.length
-    this.#live += frame.length
+  #append({ cid, bytes }: Block): void {
+    const head = headOf(cid, bytes.length)
+    this.#write([head, bytes])
+    const { length } = bytes
+    this.#end += head.length + length
+    this.#live += head.length + length
     this.#places.set(cid, { at: this.#end - length, length })
   }
 
@@ -206,14 +217,14 @@ export class Arrivals implements MoreBlocks {
     this.#descriptor = openSync(file, 'a+', 0o600)
     this.#end = 0
     this.#live = 0
-    for (const [cid, place] of waiting) this.#append(cid, frameOf(cid, read(place)), place.length)
+    for (const [cid, place] of waiting) this.#append({ cid, bytes: read(place) })
     closeSync(before)
     renameSync(file, this.#file)
   }
 
-  #write(frame: Uint8Array): void {
+  #write(parts: readonly Uint8Array[]): void {
     try {
-      writeSync(this.#descriptor, frame)
+      writevSync(this.#descriptor, parts)
     } catch (error) {
       throw storeErrorOf(error, this.#file)
     }
@@ -235,16 +246,15 @@ export class Arrivals implements MoreBlocks {
   }
 }
 
-function frameOf(cid: CidText, bytes: Uint8Array): Uint8Array {
+/** What stands in the file before the bytes of a block: how long name and bytes are, and the name. */
+function headOf(cid: CidText, length: number): Uint8Array {
   const name = encodeCid(cid)
-  const length = name.length + bytes.length
-  const frame = Buffer.allocUnsafe(lengthBytes + length)
-  frame.writeUInt32BE(length)
-  frame.set(name, lengthBytes)
-  frame.set(bytes, lengthBytes + name.length)
-  return frame
+  const head = Buffer.allocUnsafe(lengthBytes + name.length)
+  head.writeUInt32BE(name.length + length)
+  head.set(name, lengthBytes)
+  return head
 }
 
 function sizeOnDisk(cid: CidText, length: number): number {
-  return lengthBytes + encodeCid(cid).length + length
+  return lengthBytes + sizeOfCid(cid) + length
 }

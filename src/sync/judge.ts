@@ -84,9 +84,10 @@ async function readEntries(
 ): Promise<VerifiedEntry[]> {
   const given: CidText[] = []
   for (const cid of arrivals.documents()) {
-    const bytes = arrivals.find(cid)!
+    const block = arrivals.findBlock(cid)!
+    const { bytes } = block
     if (!mayBeEntry(bytes)) continue
-    const form = formOf(bytes)
+    const form = formOf(block)
     if (form === undefined || !looksLikeEntry(form)) continue
     given.push(cid)
     collection.addEntryForm(cid, bytes, form, (one) => marks?.hasSignature(one) === true)

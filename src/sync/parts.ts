@@ -1,9 +1,11 @@
 import type { JsonMap } from '../../store/canonical.ts'
 import { decodeForm } from '../../store/canonical.ts'
 import { checkArtifact } from '../../store/artifacts.ts'
+import type { Block } from '../../store/block.ts'
+import { CanonicalBlock } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
-import { KnownRecords } from '../attribution/records.ts'
+import { noRecords } from '../attribution/records.ts'
 import { findArtifacts } from '../graph/body.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
@@ -25,8 +27,6 @@ export class Parts {
   readonly #arrivals: Arrivals
   readonly #collection: Collection
   readonly #facts = new Map<string, BodyFacts>()
-  /** Bodies of one history repeat most of their records. */
-  readonly #records = new KnownRecords()
   readonly #listless = new Set<CidText>()
   readonly #missing = new Map<CidText, readonly CidText[]>()
   /** Blocks known to be in a stream, by stream. */
@@ -53,21 +53,21 @@ export class Parts {
   /** Reads the parts of an entry, for the judges. */
   async read(entry: VerifiedEntry): Promise<void> {
     const missing: CidText[] = []
-    const body = await this.#bytes(entry, entry.body)
+    const body = await this.#block(entry, entry.body)
     if (body === undefined || !this.#addFacts(entry, body)) missing.push(entry.body)
     else {
-      if (entry.kind === 'roster') missing.push(...(await this.#absentCuts(body)))
+      if (entry.kind === 'roster') missing.push(...(await this.#absentCuts(body.bytes)))
     }
     if (entry.source !== undefined) {
-      const source = await this.#bytes(entry, entry.source)
+      const source = await this.#block(entry, entry.source)
       if (source === undefined) missing.push(entry.source)
-      else this.#collection.addSource(entry.source, source)
+      else this.#collection.addSource(entry.source, source.bytes)
     }
     if (entry.artifacts !== undefined) {
-      const list = await this.#bytes(entry, entry.artifacts)
+      const list = await this.#block(entry, entry.artifacts)
       if (list === undefined) missing.push(entry.artifacts)
       else {
-        for (const cid of this.#collection.addList(entry.artifacts, list))
+        for (const cid of this.#collection.addList(entry.artifacts, list.bytes))
           if (!(await this.#hasArtifact(entry, cid))) missing.push(cid)
         if (!this.#collection.lists.has(entry.artifacts)) this.#listless.add(entry.cid)
       }
@@ -81,23 +81,23 @@ export class Parts {
   }
 
   /** Returns false for what is not canonical. */
-  #addFacts({ body, kind }: Entry, bytes: Uint8Array): boolean {
+  #addFacts({ body, kind }: Entry, block: Block): boolean {
     const key = `${kind} ${body}`
     if (this.#facts.has(key)) return true
-    const form = formOf(bytes)
+    const form = formOf(block)
     if (form === undefined) return false
-    const facts = factsOf(form, kind, this.#records)
+    const facts = factsOf(form, kind, noRecords)
     this.#facts.set(key, facts)
     if (!this.#collection.bodies.has(body)) this.#collection.bodies.set(body, facts)
     return true
   }
 
-  async #bytes(entry: Entry, cid: CidText): Promise<Uint8Array | undefined> {
-    const arrived = this.#arrivals.find(cid)
+  async #block(entry: Entry, cid: CidText): Promise<Block | undefined> {
+    const arrived = this.#arrivals.findBlock(cid)
     if (arrived !== undefined) return arrived
     if (!(await this.#isInStream(entry, cid))) return undefined
     const [read] = await this.#db.getMany([cid])
-    return read?.state === 'ok' ? read.bytes : undefined
+    return read?.state === 'ok' ? { cid, bytes: read.bytes } : undefined
   }
 
   async #hasArtifact(entry: Entry, cid: CidText): Promise<boolean> {
@@ -161,19 +161,22 @@ export class Parts {
     const parts = [body, source, artifacts].filter((part) => part !== undefined)
     if (artifacts === undefined) return parts
     const [read] = await this.#db.getMany([artifacts])
-    return read?.state === 'ok' ? [...parts, ...listIn(read.bytes)] : parts
+    return read?.state === 'ok'
+      ? [...parts, ...listIn({ cid: artifacts, bytes: read.bytes })]
+      : parts
   }
 }
 
-function listIn(bytes: Uint8Array): readonly CidText[] {
-  const form = formOf(bytes)
+function listIn(block: Block): readonly CidText[] {
+  const form = formOf(block)
   return form === undefined ? [] : (findArtifacts(form) ?? [])
 }
 
 /** Returns the form of a block, or undefined when it is not canonical. */
-export function formOf(bytes: Uint8Array): JsonMap | undefined {
+export function formOf(block: Block): JsonMap | undefined {
+  if (block instanceof CanonicalBlock) return block.decode()
   try {
-    return decodeForm(bytes).form
+    return decodeForm(block.bytes).form
   } catch (error) {
     if (error instanceof HstoreError) return undefined
     throw error

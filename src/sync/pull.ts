@@ -1,15 +1,17 @@
 import { linkForm } from '../../store/canonical.ts'
-import type { JsonForm } from '../../store/canonical.ts'
+import type { CarTextBlock } from '../../store/car-read.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import { HandoffError } from '../errors.ts'
 import { askOrder } from './ask-order.ts'
 import { ask } from './ask.ts'
 import type { Fate } from './fate.ts'
+import type { Brought, Wanted } from './fetch.ts'
+import { fetchEntries } from './fetch.ts'
 import { rosterFirst } from './order.ts'
 import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
-import { linkForms, maxWanted, packCids } from './protocol.ts'
+import { linkForms, maxWanted } from './protocol.ts'
 import { pullLarge } from './pull-large.ts'
 import type { Quarantine } from './quarantine.ts'
 import { receive } from './receive.ts'
@@ -26,11 +28,6 @@ export interface Pulled {
 /** A block that an entry lacks. */
 interface Lacking extends Wanted {
   readonly entry: CidText
-}
-
-interface Wanted {
-  readonly stream: string
-  readonly cid: CidText
 }
 
 /** Where a remote has lost that many entries, each by itself is of no use. */
@@ -66,6 +63,8 @@ export class Puller implements Pulled {
   #isLast = true
   #likely = firstWanted
   #nextOrder = crowded
+  /** An answer that comes while the one before is judged; it waits in memory until its turn. */
+  #ahead: Promise<Brought> | undefined
 
   constructor(withOwn: WithOwn, transport: Transport, quarantine: Quarantine, progress: Progress) {
     this.#withOwn = withOwn
@@ -87,18 +86,17 @@ export class Puller implements Pulled {
     await this.#quarantine.completeAll(this.#transport.name)
     if (arrivals.size > 0) await this.#settle()
     while (pending.length > 0) {
-      if (arrivals.fill >= this.#nextOrder) pending = await this.#inOrder(pending)
-      else if (arrivals.fill < crowded) this.#nextOrder = crowded
-      if (pending.length === 0) break
-      const most = Math.min(maxWanted, arrivals.share, this.#likely)
-      const taken = await this.#fetch(pending.slice(0, most))
+      if (this.#ahead === undefined) {
+        if (arrivals.fill >= this.#nextOrder) pending = await this.#inOrder(pending)
+        else if (arrivals.fill < crowded) this.#nextOrder = crowded
+        if (pending.length === 0) break
+      }
+      const taken = this.#takeIn(await (this.#ahead ?? this.#fetch(pending)))
       // what an answer has no room for is asked for again: about as many are named as one took
       this.#likely = Math.max(firstWanted, 2 * taken)
-      for (const { cid } of pending.slice(0, taken)) {
-        this.#coming.delete(cid)
-        if (!arrivals.has(cid)) this.#withhold(cid)
-      }
+      this.#noteTaken(pending.slice(0, taken))
       pending = pending.slice(taken)
+      this.#ahead = this.#fetchAhead(pending)
       await this.#settle()
     }
   }
@@ -166,19 +164,32 @@ export class Puller implements Pulled {
     this.unstored.set(cid, { fate: 'incomplete', needs: [cid], why })
   }
 
-  async #fetch(wanted: readonly Wanted[]): Promise<number> {
-    const { fields, blocks } = await ask(
-      this.#transport,
-      { control: { is: 'want', of: byStream(wanted) }, blocks: [] },
-      'want',
-    )
-    const taken = fields.count('taken')
-    if (taken < 1 || taken > wanted.length) fields.fail('taken')
-    for await (const block of blocks) {
-      this.#quarantine.arrivals.add(block)
-      if (this.#coming.has(block.cid)) this.#progress.entry(block.bytes.length)
-      else this.#progress.block(block.bytes.length)
+  #fetch(pending: readonly Wanted[]): Promise<Brought> {
+    const most = Math.min(maxWanted, this.#quarantine.arrivals.share, this.#likely)
+    return fetchEntries(this.#transport, pending.slice(0, most), ({ bytes, cid }: CarTextBlock) => {
+      if (this.#coming.has(cid)) this.#progress.entry(bytes.length)
+      else this.#progress.block(bytes.length)
+    })
+  }
+
+  /** Where little waits, what comes next is known before the last answer is judged. */
+  #fetchAhead(pending: readonly Wanted[]): Promise<Brought> | undefined {
+    const isCrowded = this.#quarantine.arrivals.fill >= crowded
+    if (this.#transport.mayOverlap !== true || isCrowded || pending.length === 0) return undefined
+    return this.#fetch(pending)
+  }
+
+  #noteTaken(taken: readonly Wanted[]): void {
+    for (const { cid } of taken) {
+      this.#coming.delete(cid)
+      if (!this.#quarantine.arrivals.has(cid)) this.#withhold(cid)
     }
+  }
+
+  /** What came before a cut is kept for the next sync. */
+  #takeIn({ blocks, fault, taken }: Brought): number {
+    for (const block of blocks) this.#quarantine.arrivals.add(block)
+    if (fault !== undefined) throw fault
     return taken
   }
 
@@ -249,6 +260,7 @@ export class Puller implements Pulled {
   }
 
   async #fetchBlocks(lacking: readonly Lacking[]): Promise<void> {
+    await this.#ahead
     let rest = lacking
     while (rest.length > 0) {
       const asked = rest.slice(0, maxWanted)
@@ -273,14 +285,4 @@ export class Puller implements Pulled {
       rest = rest.slice(taken)
     }
   }
-}
-
-function byStream(wanted: readonly Wanted[]): JsonForm[] {
-  const streams = new Map<string, CidText[]>()
-  for (const { stream, cid } of wanted) {
-    const cids = streams.get(stream)
-    if (cids === undefined) streams.set(stream, [cid])
-    else cids.push(cid)
-  }
-  return [...streams].map(([stream, cids]) => [stream, packCids(cids)])
 }

@@ -30,12 +30,15 @@ type SshProcess = ChildProcessByStdio<Writable, Readable, Readable>
 /** A store on another machine: `hstore serve --stdio` there, through the system's ssh. */
 export class SshTransport implements Transport {
   readonly name: string
+  readonly mayOverlap = true
   readonly #child: SshProcess
   readonly #reader: FrameReader
   readonly #failed: Promise<never>
   readonly #idleMs: number
   readonly #patience: Patience
   readonly #ended: Promise<void>
+  /** Answers come in the order of the questions: each is read once the one before has been. */
+  #lastRead: Promise<void> = Promise.resolve()
   #told = ''
   #isOver = false
 
@@ -83,17 +86,27 @@ export class SshTransport implements Transport {
   }
 
   async #ask(request: Message): Promise<IncomingMessage> {
+    const before = this.#lastRead
+    let endRead = (): void => undefined
+    this.#lastRead = new Promise((resolve) => {
+      endRead = resolve
+    })
+    await this.#send(request)
+    await within(before, this.#idleMs, () => this.#fault('its answer was not read to the end'))
     this.#patience.renew()
-    for await (const chunk of encodeFrames(encodeMessage(request))) {
-      if (this.#isOver || !this.#child.stdin.writable) throw this.#fault('it broke off')
-      if (!this.#child.stdin.write(chunk)) await this.#drained()
-    }
     const message = await this.#reader.next()
-    if (message !== undefined) return decodeMessage(message)
+    if (message !== undefined) return decodeMessage(endedBy(message, endRead))
     // why, it may still be about to say
     const fault = (): Error => this.#fault('it broke off')
     if (this.#child.exitCode === null) await within(once(this.#child, 'close'), lastWordsMs, fault)
     throw fault()
+  }
+
+  async #send(request: Message): Promise<void> {
+    for await (const chunk of encodeFrames(encodeMessage(request))) {
+      if (this.#isOver || !this.#child.stdin.writable) throw this.#fault('it broke off')
+      if (!this.#child.stdin.write(chunk)) await this.#drained()
+    }
   }
 
   async #drained(): Promise<void> {
@@ -120,6 +133,17 @@ export class SshTransport implements Transport {
     over.abort()
     this.#child.kill()
     this.#child.unref()
+  }
+}
+
+async function* endedBy(
+  chunks: AsyncIterable<Uint8Array>,
+  end: () => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks
+  } finally {
+    end()
   }
 }
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { LargePart } from '../../../src/sync/large-part.ts'
 import { Quarantine } from '../../../src/sync/quarantine.ts'
-import { RecentBytes } from '../../../src/sync/recent-bytes.ts'
+import { RecentBlocks } from '../../../src/sync/recent-blocks.ts'
 import type { CidText } from '../../../store/cid-text.ts'
 import { cidTextOf } from '../../../store/cid-text.ts'
 import { bytesOf } from '../../support/envelope.ts'
@@ -107,15 +107,16 @@ async function quarantineFiles(directory: string): Promise<string[]> {
 
 describe('bytes of blocks that came of late', () => {
   it('are kept up to a limit, the first go first', () => {
-    const recent = new RecentBytes(10)
+    const recent = new RecentBlocks(10)
     const cids = ['a', 'b', 'c', 'd'].map((text) => cidTextOf(Buffer.from(text), 'raw'))
-    const held = (): (number | undefined)[] => cids.map((cid: CidText) => recent.get(cid)?.length)
-    for (const cid of cids.slice(0, 3)) recent.set(cid, new Uint8Array(4))
+    const held = (): (number | undefined)[] =>
+      cids.map((cid: CidText) => recent.get(cid)?.bytes.length)
+    for (const cid of cids.slice(0, 3)) recent.add({ cid, bytes: new Uint8Array(4) })
     expect(held()).toEqual([undefined, 4, 4, undefined])
     recent.delete(cids[1]!)
-    recent.set(cids[3]!, new Uint8Array(6))
+    recent.add({ cid: cids[3]!, bytes: new Uint8Array(6) })
     expect(held()).toEqual([undefined, undefined, 4, 6])
-    recent.set(cids[0]!, new Uint8Array(11))
+    recent.add({ cid: cids[0]!, bytes: new Uint8Array(11) })
     expect(held()).toEqual([undefined, undefined, undefined, undefined])
   })
 })
