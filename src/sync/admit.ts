@@ -22,6 +22,8 @@ const bytesPerCommit = 8 * 1024 * 1024
  * @returns How many entries are new.
  */
 export async function admit(ground: Ground, arrivals: Arrivals, judged: Judged): Promise<number> {
+  // a batch is made while the one before is written: what is on its way to disk is read as if it were there
+  let written: Promise<void> = Promise.resolve()
   let batch = new AdmitBatch(ground)
   for (const [i, entry] of judged.entries.entries()) {
     await addEntry(ground, batch, arrivals, entry)
@@ -29,9 +31,13 @@ export async function admit(ground: Ground, arrivals: Arrivals, judged: Judged):
     // rosters are on disk before anything that rests on them
     const isLastRoster = entry.stream === 'roster' && judged.entries[i + 1]?.stream !== 'roster'
     if (!isFull && !isLastRoster) continue
-    await batch.commit()
+    await written
+    written = batch.commit()
+    written.catch(() => undefined) // told when it is awaited
+    if (isLastRoster) await written
     batch = new AdmitBatch(ground)
   }
+  await written
   await batch.commit()
   return judged.entries.length
 }

@@ -98,7 +98,12 @@ async function cloneRemote(url: string, options: CloneOptions): Promise<CloneRep
     await using kept = new KeptOpen(folder, () => openClone(genesis, options))
     const done = await syncSession(withOwnOf(kept), transport, quarantine, noMarks, session)
     if (!hasConfig(folder)) throw noRoster(transport, genesis)
-    await writeMarks(keysFolder, genesis, url, done.marks)
+    // nothing is asked any more: both sides close while it is noted what they have
+    await Promise.all([
+      writeMarks(keysFolder, genesis, url, done.marks),
+      kept[Symbol.asyncDispose](),
+      transport[Symbol.asyncDispose](),
+    ])
     const { pulled, unstored } = done.report
     return { store: folder, genesis, entries: pulled, unstored: unstored.length }
   } finally {

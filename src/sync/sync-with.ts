@@ -55,7 +55,12 @@ export async function syncWith(
   try {
     const marks = await readMarks(keysFolder, genesis, url)
     const done = await syncSession(withOwnOf(kept), transport, quarantine, marks, options)
-    if (!options.dryRun) await writeMarks(keysFolder, genesis, url, done.marks)
+    // nothing is asked any more: both sides close while it is noted what they have
+    await Promise.all([
+      options.dryRun ? undefined : writeMarks(keysFolder, genesis, url, done.marks),
+      kept[Symbol.asyncDispose](),
+      transport[Symbol.asyncDispose](),
+    ])
     const { unstored, vanished } = done.report
     const isFaulty = unstored.some(({ fate }) => fate !== 'parked')
     const exit = isFaulty || vanished.length > 0 ? 9 : 0
