@@ -11,39 +11,33 @@ export interface Wanted {
   readonly cid: CidText
 }
 
-/** What an answer has brought, also one that was cut. */
-export interface Brought {
+/** How an answer ended. */
+export interface Fetched {
   /** How many of the entries were looked at. */
   readonly taken: number
-  readonly blocks: readonly CarTextBlock[]
   /** Why it is not whole. */
   readonly fault?: unknown
 }
 
 /**
- * Asks for entries and reads the answer to its end, so that it can be done beside other work. Never fails: what came
- * before a fault counts.
+ * Asks for entries and reads the answer to its end. Never fails, so that it can be done beside other work.
  *
- * @param tell - Told of each block as it comes.
+ * @param take - Given each block as it comes.
  */
 export async function fetchEntries(
   transport: Transport,
   wanted: readonly Wanted[],
-  tell: (block: CarTextBlock) => void,
-): Promise<Brought> {
-  const blocks: CarTextBlock[] = []
+  take: (block: CarTextBlock) => void,
+): Promise<Fetched> {
   try {
     const request = { control: { is: 'want', of: byStream(wanted) }, blocks: [] }
     const answer = await ask(transport, request, 'want')
     const taken = answer.fields.count('taken')
     if (taken < 1 || taken > wanted.length) answer.fields.fail('taken')
-    for await (const block of answer.blocks) {
-      blocks.push(block)
-      tell(block)
-    }
-    return { taken, blocks }
+    for await (const block of answer.blocks) take(block)
+    return { taken }
   } catch (fault) {
-    return { taken: 0, blocks, fault }
+    return { taken: 0, fault }
   }
 }
 

@@ -6,7 +6,7 @@ import { HandoffError } from '../errors.ts'
 import { askOrder } from './ask-order.ts'
 import { ask } from './ask.ts'
 import type { Fate } from './fate.ts'
-import type { Brought, Wanted } from './fetch.ts'
+import type { Fetched, Wanted } from './fetch.ts'
 import { fetchEntries } from './fetch.ts'
 import { rosterFirst } from './order.ts'
 import type { Progress } from './progress.ts'
@@ -63,8 +63,10 @@ export class Puller implements Pulled {
   #isLast = true
   #likely = firstWanted
   #nextOrder = crowded
-  /** An answer that comes while the one before is judged; it waits in memory until its turn. */
-  #ahead: Promise<Brought> | undefined
+  /** An answer that comes while the one before is judged. */
+  #ahead: Promise<Fetched> | undefined
+  /** What comes meanwhile waits here: what is judged does not change under way. */
+  #held: CarTextBlock[] | undefined
 
   constructor(withOwn: WithOwn, transport: Transport, quarantine: Quarantine, progress: Progress) {
     this.#withOwn = withOwn
@@ -91,13 +93,14 @@ export class Puller implements Pulled {
         else if (arrivals.fill < crowded) this.#nextOrder = crowded
         if (pending.length === 0) break
       }
-      const taken = this.#takeIn(await (this.#ahead ?? this.#fetch(pending)))
+      const { fault, taken } = await (this.#ahead ?? this.#fetch(pending))
+      if (fault !== undefined) throw fault
       // what an answer has no room for is asked for again: about as many are named as one took
       this.#likely = Math.max(firstWanted, 2 * taken)
       this.#noteTaken(pending.slice(0, taken))
       pending = pending.slice(taken)
       this.#ahead = this.#fetchAhead(pending)
-      await this.#settle()
+      await this.#settleBeside()
     }
   }
 
@@ -164,16 +167,13 @@ export class Puller implements Pulled {
     this.unstored.set(cid, { fate: 'incomplete', needs: [cid], why })
   }
 
-  #fetch(pending: readonly Wanted[]): Promise<Brought> {
+  #fetch(pending: readonly Wanted[]): Promise<Fetched> {
     const most = Math.min(maxWanted, this.#quarantine.arrivals.share, this.#likely)
-    return fetchEntries(this.#transport, pending.slice(0, most), ({ bytes, cid }: CarTextBlock) => {
-      if (this.#coming.has(cid)) this.#progress.entry(bytes.length)
-      else this.#progress.block(bytes.length)
-    })
+    return fetchEntries(this.#transport, pending.slice(0, most), (block) => this.#takeIn(block))
   }
 
   /** Where little waits, what comes next is known before the last answer is judged. */
-  #fetchAhead(pending: readonly Wanted[]): Promise<Brought> | undefined {
+  #fetchAhead(pending: readonly Wanted[]): Promise<Fetched> | undefined {
     const isCrowded = this.#quarantine.arrivals.fill >= crowded
     if (this.#transport.mayOverlap !== true || isCrowded || pending.length === 0) return undefined
     return this.#fetch(pending)
@@ -186,11 +186,23 @@ export class Puller implements Pulled {
     }
   }
 
-  /** What came before a cut is kept for the next sync. */
-  #takeIn({ blocks, fault, taken }: Brought): number {
-    for (const block of blocks) this.#quarantine.arrivals.add(block)
-    if (fault !== undefined) throw fault
-    return taken
+  #takeIn(block: CarTextBlock): void {
+    if (this.#coming.has(block.cid)) this.#progress.entry(block.bytes.length)
+    else this.#progress.block(block.bytes.length)
+    if (this.#held === undefined) this.#quarantine.arrivals.add(block)
+    else this.#held.push(block)
+  }
+
+  /** Where it fails, what came is kept for the next sync, and what comes after that is let go of. */
+  async #settleBeside(): Promise<void> {
+    const held: CarTextBlock[] = []
+    this.#held = held
+    try {
+      await this.#settle()
+    } finally {
+      for (const block of held.splice(0)) this.#quarantine.arrivals.add(block)
+    }
+    this.#held = undefined
   }
 
   /** Judges what is here, fetches what the entries among it lack, and stores them when nothing more can be had. */

@@ -6,7 +6,14 @@ import { expect, it } from 'vitest'
 import { launcher } from '../support/cli.ts'
 import { bytesOf, randomOf, writeEnvelope } from '../support/envelope.ts'
 import type { TestStore } from '../support/store.ts'
-import { agents, copyStore, makeSharedFolder, makeTestStore, ok } from '../support/store.ts'
+import {
+  agents,
+  copyStore,
+  makeSharedFolder,
+  makeTestStore,
+  ok,
+  putChain,
+} from '../support/store.ts'
 
 const isSoak = Boolean(process.env['HSTORE_SOAK'])
 const schedules = isSoak ? 60 : 1
@@ -88,3 +95,18 @@ it.each(Array.from({ length: schedules }, (_, i) => i + 1))(
   },
   120_000,
 )
+
+it('a client that is killed while one answer is judged and the next one comes loses nothing', async () => {
+  const here = await makeTestStore(path.join(shared, 'ahead-here'))
+  const there = await copyStore(here, path.join(shared, 'ahead-there'))
+  await putChain(there, 'csag:handoff/long', 2000)
+  for (let n = 0; n < kills; n++) {
+    await syncKilled(here, there, 'client over ssh', 500 + n * 150)
+    const { exit, out } = await here.run('verify', '--all')
+    expect([0, 1], out).toContain(exit)
+    expect((await here.run('fsck')).exit).toBe(0)
+  }
+  await ok(here.run('sync', there.store))
+  for (const told of ['heads', 'verify'])
+    expect((await here.run(told)).out).toBe((await there.run(told)).out)
+}, 120_000)

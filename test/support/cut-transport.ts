@@ -47,6 +47,7 @@ export interface Ways {
 /** A store that answers over a wire that is cut after some bytes, in either direction. */
 export class CutTransport implements Transport {
   readonly name: string
+  readonly mayOverlap = true
   readonly #peer: SettledPeer
   readonly #ways: Ways
   /** Whether a cut is the end of what comes, or an error. */

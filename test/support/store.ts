@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import { findHolder } from '../../store/holder.ts'
 import { leaveWord, takeWordBack } from '../../store/wanted.ts'
 import type { Ran, RunOptions } from './cli.ts'
 import { runCli } from './cli.ts'
+import { envelopeOf } from './envelope.ts'
 import { historyFiles } from './history.ts'
 
 /** The agents of every test store; the merger made it and is its root. */
@@ -78,6 +79,18 @@ export async function putHistory(store: TestStore): Promise<readonly string[]> {
     cids.push((await ok(store.run('put', file, '--as', agent, ...parent))).out.trim())
   }
   return cids
+}
+
+/** Puts a chain of small envelopes into a stream, all in one go. */
+export async function putChain(store: TestStore, workspace: string, length: number): Promise<void> {
+  const lines = Array.from({ length }, (_, i) => {
+    const parents = i === 0 ? [] : [`R${i - 1}`]
+    const small = { workspace, revision: `R${i}`, author: agents.merger, parents }
+    return `${JSON.stringify(envelopeOf(small))}\n`
+  })
+  const file = path.join(store.root, 'chain.jsonl')
+  await writeFile(file, lines.join(''))
+  await ok(store.run('put', '--batch', file))
 }
 
 /** Returns a copy of a store with its keys, in a new folder. */
