@@ -107,6 +107,6 @@ it('a client that is killed while one answer is judged and the next one comes lo
     expect((await here.run('fsck')).exit).toBe(0)
   }
   await ok(here.run('sync', there.store))
-  for (const told of ['heads', 'verify'])
-    expect((await here.run(told)).out).toBe((await there.run(told)).out)
+  expect((await here.run('heads')).out).toBe((await there.run('heads')).out)
+  await ok(here.run('verify', '--all'))
 }, 120_000)

@@ -18,7 +18,7 @@ const length = 900
 /** A remote in a process of its own would answer beside other work; this one notes what was asked, and read. */
 class NotedTransport extends DirectoryTransport {
   readonly mayOverlap = true
-  readonly asked: string[] = []
+  readonly asked: unknown[] = []
 
   wantsRead = 0
 
@@ -27,7 +27,7 @@ class NotedTransport extends DirectoryTransport {
   }
 
   override async ask(request: Message): Promise<IncomingMessage> {
-    this.asked.push(String(request.control['is']))
+    this.asked.push(request.control['is'])
     const { control, blocks } = await super.ask(request)
     return { control, blocks: this.#noted(control['is'] === 'want', blocks) }
   }
