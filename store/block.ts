@@ -1,6 +1,5 @@
-import { asBuffer } from '../src/kernel/bytes.ts'
 import type { JsonMap } from './canonical.ts'
-import { readCanonicalText } from './canonical.ts'
+import { parsePassed, readCanonicalText } from './canonical.ts'
 import type { CidText, Codec } from './cid-text.ts'
 import { cidTextOf } from './cid-text.ts'
 
@@ -40,6 +39,6 @@ export class CanonicalBlock extends HashedBlock {
 
   /** Returns the block's form. */
   decode(): JsonMap {
-    return JSON.parse(asBuffer(this.bytes).toString()) as JsonMap
+    return parsePassed(this.bytes)
   }
 }
