@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { cardPath } from '../resident/card.ts'
 
@@ -26,10 +26,42 @@ const ownOptions = /^--(?:passphrase-file|genesis|batch)(?:=|$)/
 /** A path that means another file in each process. */
 const ownPath = /(?:^|\/)(?:dev|proc)(?:\/|$)/
 
+/** As many links as Linux follows for a path. */
+const maxLinks = 40
+
 /** Returns whether a command line can be left to another process. */
 export function isAskable(argv: readonly string[], env: Env): boolean {
   if (!askable.has(argv[0] ?? '') || filled(env['HSTORE_PASSPHRASE']) !== undefined) return false
   return !argv.some((word) => ownOptions.test(word) || ownPath.test(word))
+}
+
+/** Returns whether a path means another file in each process, by its name or over a link on the way. */
+function isOwn(path: string): boolean {
+  let rest = path.split('/').filter((part) => part !== '')
+  let at = '/'
+  for (let links = 0; rest.length > 0;) {
+    const [part = '', ...more] = rest
+    const next = join(at, part)
+    if (ownPath.test(next)) return true
+    const target = linkAt(next)
+    rest = target === undefined ? more : [...target.split('/').filter((one) => one !== ''), ...more]
+    at = target === undefined ? next : target.startsWith('/') ? '/' : at
+    if (target !== undefined && ++links > maxLinks) return true
+  }
+  return false
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whatever may be a path in a command line, without the name of its option. */
+function pathsIn(argv: readonly string[], cwd: string): string[] {
+  return argv.slice(1).map((word) => resolve(cwd, word.replace(/^--[a-z-]+=/, '')))
 }
 
 /** Where a command line is looked at from, and the card of the process that serves its store, if one does. */
@@ -47,7 +79,8 @@ export function whereOf(argv: readonly string[], env: Env): Where | undefined {
     const cwd = process.cwd()
     const keys = keysOf(argv, env, cwd)
     const store = storeOf(optionOf(argv, '--store') ?? filled(env['HSTORE_STORE']), cwd)
-    if (ownPath.test(cwd) || keys === undefined || store === undefined) return undefined
+    if (keys === undefined || store === undefined) return undefined
+    if ([cwd, keys, store, ...pathsIn(argv, cwd)].some(isOwn)) return undefined
     return { cwd, card: cardPath(keys, store) }
   } catch {
     // what is wrong the program tells

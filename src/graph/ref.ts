@@ -129,7 +129,8 @@ async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
   if (codecOf(cid) === 'raw') return cid
   const row = { index: 'bodies', body: cid } as const
   const carriers = cidsIn(context, row)
-  if (carriers.length > 0) {
+  // nobody names an entry as a body of his own to stand in its way
+  if (carriers.length > 0 && !(await isEntry(context, cid))) {
     const nodes = await nodesBehind(context, [row])
     if (nodes.length === 1) return nodes[0]!.cid
     if (nodes.length > 1) {
@@ -143,6 +144,16 @@ async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
   if (bytes === undefined) throw notFound(cid, 'the store holds no such block')
   if (noteMarked(context, cid, bytes) || looksLikeEntry(decodeForm(bytes).form)) return cid
   throw notFound(cid, 'the block is neither an entry nor the body of one')
+}
+
+async function isEntry(context: Context, cid: CidText): Promise<boolean> {
+  try {
+    const bytes = await context.db.find(cid)
+    return bytes !== undefined && looksLikeEntry(decodeForm(bytes).form)
+  } catch (error) {
+    if (error instanceof HstoreError) return false
+    throw error
+  }
 }
 
 /** All readings count, so that nobody can name a stream of his own in the way of another's. */

@@ -30,16 +30,35 @@ export async function* putAll(
   items: AsyncIterable<PutItem> | Iterable<PutItem>,
 ): AsyncGenerator<PutResult> {
   const waiting = new Waiting()
+  const source = iteratorOf(items)
   try {
-    for await (const item of items) {
-      waiting.add(item, await begin(item))
-      while (waiting.isFull) yield await waiting.first()
+    for (let next = nextOf(source); ; next = nextOf(source)) {
+      while (waiting.size > 0 && (waiting.isFull || (await waiting.isWrittenBefore(next))))
+        yield await waiting.first()
+      const { done, value } = await next
+      if (done === true) break
+      waiting.add(value, await begin(value))
     }
   } catch (error) {
     while (waiting.size > 0) yield await waiting.first()
     throw error
+  } finally {
+    // not waited for: the source may itself wait for somebody
+    Promise.resolve(source.return?.()).catch(() => undefined)
   }
   while (waiting.size > 0) yield await waiting.first()
+}
+
+type Source = AsyncIterator<PutItem> | Iterator<PutItem>
+
+function iteratorOf(items: AsyncIterable<PutItem> | Iterable<PutItem>): Source {
+  return Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
+}
+
+function nextOf(source: Source): Promise<IteratorResult<PutItem>> {
+  const next = Promise.resolve().then(() => source.next())
+  next.catch(() => undefined) // whoever awaits it is told
+  return next
 }
 
 /** Puts that are begun and not given out yet, in their order. */
@@ -61,6 +80,11 @@ class Waiting {
     const sizeBytes = Math.max(given, put.result.bodyBytes)
     this.#puts.push({ ...put, sizeBytes })
     this.#sizeBytes += sizeBytes
+  }
+
+  /** Returns whether the first is on disk before something else has come: it is given out while that is waited for. */
+  isWrittenBefore(other: Promise<unknown>): Promise<boolean> {
+    return Promise.race([this.#puts[0]!.written.then(() => true), other.then(() => false)])
   }
 
   /** Returns the first result, once it is on disk. */

@@ -118,6 +118,24 @@ describe('hstore put of many', () => {
     expect(ran.err).toBe('hstore: nowhere.ndjson: there is no such file or folder\n')
   })
 
+  it('prints what is stored while it waits for the next line', async () => {
+    const child = spawn(process.execPath, [launcher, 'put', '--batch', '-', '--as', author], {
+      cwd: store.root,
+      env: { ...process.env, ...store.env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const ended = once(child, 'close')
+    const printed: string[] = []
+    for (const i of [0, 1, 2]) {
+      child.stdin.write(lines(i, i + 1))
+      printed.push(String((await once(child.stdout, 'data'))[0]).trim())
+    }
+    child.stdin.end()
+    expect(await ended).toEqual([0, null])
+    expect(printed.every((cid) => cid.length === 61)).toBe(true)
+    expect(await revisionsIn()).toEqual(['R0', 'R1', 'R2'])
+  })
+
   it('what is printed is stored, wherever a kill falls', async () => {
     const file = await writeLines('many.ndjson', lines(0, 400))
     const out = path.join(store.root, 'out')

@@ -1,9 +1,12 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { openSync } from 'node:fs'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Io } from '../../src/cli/io.ts'
 import { main } from '../../src/cli/program.ts'
 import { passedNames } from '../../src/resident/environment.ts'
+import { launcher } from '../support/cli.ts'
 import { bytesOf, writeEnvelope } from '../support/envelope.ts'
 import { historyFiles } from '../support/history.ts'
 import { makeThinLauncher, runOn, startServe } from '../support/served.ts'
@@ -158,6 +161,32 @@ describe('a verb that is done by the process that serves the store', () => {
       cwd: below,
     })
     expect(JSON.parse(inbox.out)).toMatchObject({ agent: agents.merger })
+  })
+
+  it.each([
+    ['a link', 'lnk', '/dev/stdin', 'lnk'],
+    ['a link to a link', 'second', 'lnk', 'second'],
+    ['a link to a folder of the process', 'self', '/proc/self', 'self/fd/0'],
+    ['a link to its own working directory', 'here', '/proc/self/cwd', 'here/given.json'],
+  ])('leaves alone what is another file in each process, by %s', async (_, name, to, given) => {
+    const store = await copyOf(full)
+    await startServe(store)
+    const cwd = path.join(store.root, 'below')
+    await symlink('/dev/stdin', path.join(cwd, 'lnk'))
+    if (name !== 'lnk') await symlink(to, path.join(cwd, name))
+    const envelope = await readFile(historyFiles[0]!.file)
+    await writeFile(path.join(cwd, 'given.json'), envelope)
+    await writeFile(path.join(store.root, 'given.json'), '{}')
+    const bundle = path.dirname(historyFiles[0]!.file)
+    const words = ['put', given, '--bundle', bundle, '--as', historyFiles[0]!.agent]
+    const ran = spawnSync(process.execPath, [launcher, ...words], {
+      cwd,
+      env: { PATH: process.env['PATH'], ...store.env },
+      stdio: [openSync(historyFiles[0]!.file, 'r'), 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    expect(ran.stderr).toMatch(/^(?:|hstore: \S+ was there already\n)$/)
+    expect(ran).toMatchObject({ status: 0, stdout: `${cids[0]}\n` })
   })
 
   it('reads nothing of the environment but what is passed on', async () => {

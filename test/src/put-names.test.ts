@@ -1,6 +1,8 @@
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { CidText } from '../../store/cid-text.ts'
 import { envelopeOf } from '../support/envelope.ts'
+import { forge } from '../support/forge.ts'
 import type { TestStore } from '../support/store.ts'
 import { agents, json, makeSharedFolder, makeTestStore, ok } from '../support/store.ts'
 
@@ -64,5 +66,18 @@ describe('names that a document may have', () => {
 
   it('are all sound together', async () => {
     expect((await store.run('verify', '--all')).exit).toBe(0)
+  })
+})
+
+describe('an entry whose body is another entry', () => {
+  it('does not stand in its way', async () => {
+    const own = envelopeOf({ workspace: 'shadow', revision: 'R1', author: agents.merger })
+    const put = await ok(store.runWith({ stdin: JSON.stringify(own) }, 'put', '-', '--json'))
+    const { cid } = json<{ cid: string }>(put)
+    const other = envelopeOf({ workspace: 'shadow', revision: 'R2', author: agents.a })
+    await forge(store, agents.a, other, { body: cid as CidText })
+    const got = await ok(store.run('get', cid))
+    expect(JSON.parse(got.out)).toMatchObject({ revision: own['revision'] })
+    expect(json(await store.run('show', cid, '--json'))).toMatchObject({ cid })
   })
 })
