@@ -2,6 +2,7 @@ import { StoreError } from './errors.ts'
 import type { StoreErrorCode } from './errors.ts'
 
 const full = /no space left|quota exceeded|ENOSPC|EDQUOT/i
+const tooLarge = /file too large|EFBIG/i
 const readOnly =
   /read-only file system|permission denied|operation not permitted|EROFS|EACCES|EPERM/i
 const exhausted = /too many open files|cannot allocate memory|EMFILE|ENFILE|ENOMEM/i
@@ -44,6 +45,10 @@ export function storeErrorOf(error: unknown, directory: string): Error {
 function judge(reason: string): readonly [StoreErrorCode, string] {
   if (full.test(reason)) {
     return ['HSTORE_STORE_FULL', 'the disk is full, nothing was written: make room and try again']
+  }
+  if (tooLarge.test(reason)) {
+    const advice = 'no file may grow to that size, nothing was written: see ulimit -f and the disk'
+    return ['HSTORE_STORE_FULL', advice]
   }
   if (readOnly.test(reason)) {
     // LevelDB writes whenever it opens, so there is no reading without

@@ -7,6 +7,8 @@ const cases: readonly (readonly [string, string | undefined, string])[] = [
   ['IO error: /s/db/000005.log: No space left on device', 'LEVEL_IO_ERROR', 'HSTORE_STORE_FULL'],
   ["ENOSPC: no space left on device, write '/s/tmp/x'", 'ENOSPC', 'HSTORE_STORE_FULL'],
   ['IO error: /s/db/000005.log: Disk quota exceeded', 'LEVEL_IO_ERROR', 'HSTORE_STORE_FULL'],
+  ['IO error: /s/db/MANIFEST-000004: File too large', 'LEVEL_IO_ERROR', 'HSTORE_STORE_FULL'],
+  ['EFBIG: file too large, write', 'EFBIG', 'HSTORE_STORE_FULL'],
   ['IO error: /s/db/LOCK: Read-only file system', 'LEVEL_IO_ERROR', 'HSTORE_STORE_READ_ONLY'],
   ['IO error: /s/db/LOCK: Permission denied', 'LEVEL_IO_ERROR', 'HSTORE_STORE_READ_ONLY'],
   ["EROFS: read-only file system, mkdir '/s'", 'EROFS', 'HSTORE_STORE_READ_ONLY'],
