@@ -197,6 +197,7 @@ function misuse(error: CommanderError, argv: readonly string[], { path }: At): s
   if (error.code === 'commander.help') return noneGiven(argv)
   const words = error.message
     .replace(/^error: /, '')
+    .replace(/^(unknown command '(?:fetch|pull|push)').*/s, '$1 (Did you mean sync?)')
     .replaceAll(/\s*\n\s*/g, ' ')
     .replace(/\.$/, '')
   const known = path.length > 0 ? `help ${path.join(' ')} says how` : '--help lists the verbs'

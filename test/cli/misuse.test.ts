@@ -58,6 +58,10 @@ describe('a verb that is used wrongly', () => {
     ],
     ['put', "missing required argument 'file'; hstore help put says how"],
     ['key new', "missing required argument 'agent'; hstore help key new says how"],
+    ...['fetch', 'pull', 'push'].map((word) => [
+      `${word} origin`,
+      `unknown command '${word}' (Did you mean sync?); hstore --help lists the verbs`,
+    ]),
     ['nope', "unknown command 'nope'; hstore --help lists the verbs"],
   ])('hstore %s', async (words, said) => {
     expect(await runCli(words.split(' '))).toMatchObject({ exit: 2, err: `hstore: ${said}\n` })
