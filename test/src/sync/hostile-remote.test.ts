@@ -46,7 +46,8 @@ beforeAll(async () => {
   await ok(here.run('sync', full.store, '--dry-run'))
 })
 
-const told = /^(?:HSTORE_REMOTE_(?:DENIED|FAILED|INVALID)|HSTORE_GENESIS_MISMATCH|told)$/
+const told =
+  /^(?:HSTORE_REMOTE_(?:DENIED|FAILED|INVALID)|HSTORE_GENESIS_MISMATCH|HSTORE_VERSION_NEWER|told)$/
 
 const isEntry = ({ bytes }: Block): boolean =>
   Buffer.from(bytes).toString().startsWith('{"payload"')
