@@ -47,9 +47,9 @@ export async function syncStore(
 ): Promise<SyncReport> {
   const cwd = options.cwd ?? '.'
   const context = await contextOptionsOf(options)
-  const { agent } = readConfig(context.folder)
-  const signer = signerOf({ ...options, agent: options.agent ?? agent })
-  return syncWith(remote, { ...options, ...context, cwd, signer })
+  const agent = options.agent ?? readConfig(context.folder).agent
+  const signer = signerOf({ ...options, agent })
+  return syncWith(remote, { ...options, ...context, cwd, signer, agent })
 }
 
 /** Returns this user's remotes of a store. */

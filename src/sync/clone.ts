@@ -86,8 +86,8 @@ async function cloneCar(file: string, options: CloneOptions): Promise<CloneRepor
 }
 
 async function cloneRemote(url: string, options: CloneOptions): Promise<CloneReport> {
-  const { cwd, folder, keysFolder, waitMs, nowMs, onProgress, ssh, signer } = options
-  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh, signer })
+  const { cwd, folder, keysFolder, waitMs, nowMs, onProgress, ssh, signer, agent } = options
+  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh, signer, agent })
   const { genesis: theirs } = await greet(transport)
   const genesis = await agreed(theirs, url, options)
   const remotes = await Remotes.open(folder, keysFolder, genesis)

@@ -15,6 +15,8 @@ import { syncPath, syncType } from './serve-http.ts'
 export interface HttpOptions {
   /** Signs the requests; without one, only what everybody may read is to be had. */
   readonly signer: Signer | undefined
+  /** The agent that is named, for the message where it has no key. */
+  readonly agent?: string | undefined
   /** How long an answer may take to begin, and nothing may come, in ms. */
   readonly idleMs: number
   /** The time, in ms since 1970. */
@@ -41,10 +43,7 @@ export class HttpTransport implements Transport {
     const content = new Uint8Array(Buffer.concat(chunks))
     const over = new AbortController()
     const response = await this.#post(content, over)
-    if (response.status === 401 || response.status === 403) {
-      const message = `${this.name} does not take the key: it has to be in the roster, neither closed nor frozen, and clocks have to agree`
-      throw new HandoffError('HSTORE_REMOTE_DENIED', message)
-    }
+    if (response.status === 401 || response.status === 403) throw this.#denied()
     const { body, status } = response
     if (status !== 200 || body === null) throw this.#fault(`it answers ${status}`)
     const patience = new Patience(this.#options.idleMs)
@@ -87,6 +86,20 @@ export class HttpTransport implements Transport {
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  #denied(): HandoffError {
+    const { agent, signer } = this.#options
+    const none =
+      agent === undefined
+        ? 'no agent is named, so nothing was signed: name one with --as or HSTORE_AGENT'
+        : `${agent} has no key here, so nothing was signed: name another agent with --as or HSTORE_AGENT, or give it a key with hstore key`
+    const why =
+      signer === undefined
+        ? none
+        : 'it has to be in the roster, neither closed nor frozen, and clocks have to agree'
+    const what = signer === undefined ? 'wants to know who asks' : 'does not take the key'
+    return new HandoffError('HSTORE_REMOTE_DENIED', `${this.name} ${what}: ${why}`)
   }
 
   /** What breaks off on the way is a failure, not a fault in what was said. */

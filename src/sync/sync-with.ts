@@ -16,7 +16,7 @@ import { absoluteUrl, openTransport } from './transport.ts'
 
 /** How a store is synced. */
 export interface SyncOptions
-  extends ContextOptions, SessionOptions, Pick<TransportOptions, 'signer' | 'ssh'> {
+  extends ContextOptions, SessionOptions, Pick<TransportOptions, 'agent' | 'signer' | 'ssh'> {
   /** Where a remote's folder is looked for. */
   readonly cwd: string
 }
@@ -40,7 +40,7 @@ export async function syncWith(
   remote: string | undefined,
   options: SyncOptions,
 ): Promise<SyncReport> {
-  const { folder, keysFolder, cwd, waitMs, ssh, signer } = options
+  const { folder, keysFolder, cwd, waitMs, ssh, signer, agent } = options
   const { genesis } = readConfig(folder)
   await using kept = new KeptOpen(folder, () => openOwn(options))
   // the user's trust is asked for before anybody is contacted
@@ -50,7 +50,7 @@ export async function syncWith(
     remote,
     cwd,
   )
-  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh, signer })
+  await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh, signer, agent })
   const quarantine = await Quarantine.open(folder, url)
   try {
     const marks = await readMarks(keysFolder, genesis, url)

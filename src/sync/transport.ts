@@ -20,6 +20,8 @@ export interface TransportOptions {
   readonly ssh?: readonly string[] | undefined
   /** Gives the key that requests over HTTP are signed with. */
   readonly signer?: (() => Promise<Signer | undefined>) | undefined
+  /** The agent that `signer` looks for. */
+  readonly agent?: string | undefined
 }
 
 const idleMs = 60_000
@@ -45,7 +47,7 @@ export async function openTransport(url: string, options: TransportOptions): Pro
   if (/^ssh:/i.test(address)) return new SshTransport(address, { command: ssh ?? ['ssh'], idleMs })
   if (/^https?:/i.test(address)) {
     const signer = await options.signer?.()
-    return new HttpTransport(address, { signer, idleMs, clock: Date.now })
+    return new HttpTransport(address, { signer, agent: options.agent, idleMs, clock: Date.now })
   }
   if (!isFolder(address)) {
     const kinds = 'a folder, ssh://host/path or https://host'

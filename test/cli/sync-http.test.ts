@@ -81,9 +81,29 @@ describe('http://', () => {
     const here = storeAt(place(), there.genesis)
     const ran = await here.run('clone', url, '--genesis', there.genesis)
     expect(ran).toMatchObject({ exit: 4, out: '' })
+    expect(ran.err).toContain('no agent is named')
+    const keyless = await here.run('clone', url, '--genesis', there.genesis, '--as', agents.b)
+    expect(keyless).toMatchObject({ exit: 4, out: '' })
+    expect(keyless.err).toContain(`${agents.b} has no key here`)
     await ok(here.run('key', 'new', agents.a, '--no-passphrase'))
     const known = await here.run('clone', url, '--genesis', there.genesis, '--as', agents.a)
     expect(known).toMatchObject({ exit: 4, out: '' })
+    expect(known.err).toContain('does not take the key')
+  })
+
+  it('says that no agent is named where a sync goes unsigned', async () => {
+    const there = await copyOf(full)
+    const url = await serve(there)
+    const here = storeAt(place(), there.genesis)
+    const run = (...argv: string[]) =>
+      here.runWith({ env: { HSTORE_KEYS: there.keys, HSTORE_AGENT: '' } }, ...argv)
+    await ok(run('clone', there.store, '--genesis', there.genesis))
+    const ran = await run('sync', url)
+    expect(ran).toMatchObject({ exit: 4, out: '' })
+    expect(ran.err).toContain('no agent is named')
+    expect(ran.err).toMatch(/--as.*HSTORE_AGENT/)
+    expect(ran.err).not.toContain('does not take the key')
+    await ok(run('sync', url, '--as', agents.merger))
   })
 
   it('is not served at an address that is taken or none, nor with TLS of noise', async () => {
