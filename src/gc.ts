@@ -7,7 +7,12 @@ import { codecOf } from '../store/cid-text.ts'
 import type { Database } from '../store/database.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Leftover } from '../store/leftovers.ts'
-import { findLeftover, listTemporaryFiles, removeUnchanged } from '../store/leftovers.ts'
+import {
+  findLeftover,
+  listTemporaryFiles,
+  removeEmptyFolders,
+  removeUnchanged,
+} from '../store/leftovers.ts'
 import { linksIn } from '../store/links.ts'
 import { entryOfForm, looksLikeEntry } from './entry/decode.ts'
 import { findLosses } from './graph/losses.ts'
@@ -56,6 +61,7 @@ export async function collectGarbage(db: Database, nowMs: number): Promise<GcRep
   const temporary: Leftover[] = []
   for await (const file of listTemporaryFiles(db.directory)) temporary.push(file)
   const removed = [...files, ...temporary].filter((file) => old(file) && removeUnchanged(file))
+  await removeEmptyFolders(db.directory, nowMs - dayMs)
   const sizes = [...loose.values(), ...removed.map(({ sizeBytes }) => sizeBytes)]
   return {
     blocks: loose.size,

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { lstatSync, rmSync } from 'node:fs'
+import { lstatSync, rmdirSync, rmSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isAbsent, storeErrorOf } from './level-errors.ts'
@@ -49,6 +49,19 @@ async function foldersIn(parent: string, only?: string): Promise<string[]> {
 
 const waiting = /^(?:blocks|large|whole)(?:-|$)/
 const halfConfig = /^config\.json\.\d+\.[a-z\d]+\.tmp$/
+
+/** Removes the folders of remotes in quarantine that hold nothing, and that nobody has used since `beforeMs`. */
+export async function removeEmptyFolders(directory: string, beforeMs: number): Promise<void> {
+  for (const quarantine of await foldersIn(directory, 'quarantine')) {
+    for (const folder of await foldersIn(quarantine)) {
+      try {
+        if (changedMs(lstatSync(folder)) <= beforeMs) rmdirSync(folder)
+      } catch {
+        // what is in use is not empty
+      }
+    }
+  }
+}
 
 /** Returns what a path has, unless it is gone or a folder. */
 export async function findLeftover(path: string): Promise<Leftover | undefined> {

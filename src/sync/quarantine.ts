@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { digestOf, isCidText } from '../../store/cid-text.ts'
+import { StoreError } from '../../store/errors.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { storeErrorOf } from '../../store/level-errors.ts'
 import { stagedFile } from '../../store/stage-artifact.ts'
@@ -42,6 +43,7 @@ export class Quarantine {
   /**
    * @param directory - The store's folder.
    * @param who - Names the remote.
+   * @throws {StoreError} `HSTORE_STORE_UNREADABLE` where a link has the name of one of its folders.
    */
   static async open(
     directory: string,
@@ -50,7 +52,10 @@ export class Quarantine {
   ): Promise<Quarantine> {
     const name = createHash('sha256').update(who).digest('hex').slice(0, 32)
     const folder = path.join(directory, 'quarantine', name)
-    await makeFolder(folder, 0o700)
+    for (const one of [path.dirname(folder), folder]) {
+      await makeFolder(one, 0o700)
+      assertFolder(one)
+    }
     return new Quarantine(directory, folder, limits)
   }
 
@@ -142,6 +147,13 @@ export class Quarantine {
   #wholeOf(artifact: CidText): string {
     return path.join(this.#folder, `whole-${artifact}`)
   }
+}
+
+/** What a shipped store points at is nothing of this store's. */
+function assertFolder(folder: string): void {
+  if (lstatSync(folder).isDirectory()) return
+  const message = `${folder}: is no folder of the store: remove it and sync again`
+  throw new StoreError('HSTORE_STORE_UNREADABLE', message)
 }
 
 /**

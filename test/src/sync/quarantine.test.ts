@@ -1,8 +1,9 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { Arrivals } from '../../../src/sync/arrivals.ts'
 import { Quarantine } from '../../../src/sync/quarantine.ts'
+import { removeEmptyFolders } from '../../../store/leftovers.ts'
 import { HashedBlock } from '../../../store/block.ts'
 import { bytesOf } from '../../support/envelope.ts'
 import { makeTempFolder } from '../../support/temp-folder.ts'
@@ -34,4 +35,41 @@ it('takes up what several processes have left, and what is in use by none other'
   expect(full.arrivals.size).toBe(3)
   full.close()
   expect(await readdir(folder)).toHaveLength(2)
+})
+
+it.each(['quarantine', 'the folder of a remote in it'])(
+  'goes nowhere over a link: %s',
+  async (what) => {
+    const directory = await makeTempFolder()
+    const outside = await makeTempFolder()
+    const quarantine = path.join(directory, 'quarantine')
+    if (what === 'quarantine') await symlink(outside, quarantine)
+    else {
+      const opened = await Quarantine.open(directory, 'remote')
+      opened.close()
+      const [name] = await readdir(quarantine)
+      await removeEmptyFolders(directory, Date.now() + 60_000)
+      expect(await readdir(quarantine)).toEqual([])
+      await symlink(outside, path.join(quarantine, name!))
+    }
+    const refused = { code: 'HSTORE_STORE_UNREADABLE' }
+    await expect(Quarantine.open(directory, 'remote')).rejects.toMatchObject(refused)
+    expect(await readdir(outside)).toEqual([])
+  },
+)
+
+it('leaves empty folders, which are taken away once they are old; no others are, and none behind a link', async () => {
+  const directory = await makeTempFolder()
+  const outside = await makeTempFolder()
+  const quarantine = path.join(directory, 'quarantine')
+  for (const name of ['one', 'other', 'full'])
+    await mkdir(path.join(quarantine, name), { recursive: true })
+  await mkdir(path.join(outside, 'theirs'))
+  await writeFile(path.join(quarantine, 'full', 'blocks'), '')
+  await symlink(outside, path.join(quarantine, 'linked'))
+  await removeEmptyFolders(directory, 0)
+  expect((await readdir(quarantine)).sort()).toEqual(['full', 'linked', 'one', 'other'])
+  await removeEmptyFolders(directory, Date.now() + 60_000)
+  expect((await readdir(quarantine)).sort()).toEqual(['full', 'linked'])
+  expect(await readdir(outside)).toEqual(['theirs'])
 })
