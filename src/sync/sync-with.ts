@@ -1,18 +1,17 @@
 import type { ContextOptions } from '../context.ts'
-import { HandoffError } from '../errors.ts'
 import { readConfig } from '../store-folder.ts'
+import { findRemote } from './find-remote.ts'
 import { KeptOpen } from './kept-open.ts'
 import type { Peer } from './peer.ts'
 import { openOwn } from './peer.ts'
 import { Quarantine } from './quarantine.ts'
 import type { WithOwn } from './reconcile.ts'
 import { readMarks, writeMarks } from './remote-marks.ts'
-import type { Remote } from './remotes.ts'
 import { Remotes } from './remotes.ts'
 import type { SessionOptions, SessionReport } from './session.ts'
 import { syncSession } from './session.ts'
 import type { TransportOptions } from './transport.ts'
-import { absoluteUrl, openTransport } from './transport.ts'
+import { openTransport } from './transport.ts'
 
 /** How a store is synced. */
 export interface SyncOptions
@@ -45,11 +44,8 @@ export async function syncWith(
   await using kept = new KeptOpen(folder, () => openOwn(options))
   // the user's trust is asked for before anybody is contacted
   await (await kept.open())[Symbol.asyncDispose]()
-  const { name, url } = await findRemote(
-    await Remotes.open(folder, keysFolder, genesis),
-    remote,
-    cwd,
-  )
+  const remotes = await Remotes.open(folder, keysFolder, genesis)
+  const { name, url } = await findRemote(await remotes.list(), remote, cwd)
   await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh, signer, agent })
   const quarantine = await Quarantine.open(folder, url)
   try {
@@ -76,28 +72,4 @@ export function withOwnOf(store: { open(): Promise<Peer> }): WithOwn {
     await using own = await store.open()
     return await use(own)
   }
-}
-
-async function findRemote(
-  remotes: Remotes,
-  given: string | undefined,
-  cwd: string,
-): Promise<Remote> {
-  const all = await remotes.list()
-  if (given !== undefined) {
-    const url = absoluteUrl(given, cwd)
-    return (
-      all.find(({ name }) => name === given) ??
-      all.find((one) => one.url === url) ?? { name: given, url }
-    )
-  }
-  const [only, ...more] = all
-  const found = more.length === 0 ? only : all.find(({ name }) => name === 'origin')
-  if (found !== undefined) return found
-  throw new HandoffError(
-    'HSTORE_REMOTE_UNKNOWN',
-    only === undefined
-      ? 'the store has no remote: name one, or add one with hstore remote add'
-      : `with which remote? ${all.map(({ name }) => name).join(', ')}`,
-  )
 }
