@@ -61,7 +61,7 @@ function remoteLine({
   ahead,
 }: StatusReport['remotes'][number]): string {
   if (contactMs === 0) return `remote ${name} ${url}: never heard`
-  return `remote ${name} ${url}: heard ${ageOf(Date.now() - contactMs)} ago, ${behind} behind, ${ahead} ahead`
+  return `remote ${name} ${url}: heard ${ageOf(Date.now() - contactMs)} ago, as of then ${behind} behind, ${ahead} ahead`
 }
 
 function lost(cids: readonly string[]): string[] {
