@@ -7,7 +7,7 @@ export const syncVerbs: readonly VerbSpec[] = [
     group: 'Sync',
     summary: 'Make a store out of another, a remote or a CAR file',
     more: [
-      'The store is made in .hstore, or where --store says, and remembers its source as the remote origin. --genesis names the store that is meant, as its owner told it; on a terminal the genesis is shown and asked for. Needs no key.',
+      'The store is made in .hstore, or where --store says, and remembers its source as the remote origin, unless that is a CAR file. --genesis names the store that is meant, as its owner told it; on a terminal the genesis is shown and asked for. Needs no key.',
       'Cut short, it is completed by hstore sync, or by the same clone again.',
     ],
     example: 'hstore clone ../other/.hstore --genesis baguqeera…',

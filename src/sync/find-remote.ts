@@ -21,8 +21,10 @@ export async function findRemote(
   const url = absoluteUrl(given, cwd)
   const known = all.find(({ name }) => name === given) ?? all.find((one) => one.url === url)
   if (known !== undefined) return known
-  const isAbsent = path.isAbsolute(url) && (await stat(url).catch(() => undefined)) === undefined
-  if (!isAbsent) return { name: given, url }
+  // what is written as a path or an address is no name that was mistyped
+  const isWord = !/[/\\]/.test(given) && path.isAbsolute(url)
+  const isFolder = !isWord || (await stat(url).catch(() => undefined)) !== undefined
+  if (isFolder) return { name: given, url }
   const message = `there is no remote and no folder ${quoted(given)}: ${namesOf(all)}`
   throw new HandoffError('HSTORE_REMOTE_UNKNOWN', message)
 }

@@ -126,11 +126,19 @@ export class HttpTransport implements Transport {
   }
 }
 
+/** Throws `HSTORE_USAGE` when a text is no address of a store over HTTP. */
+export function assertHttpAddress(text: string): void {
+  addressOf(text)
+}
+
 function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPlain =
-    url?.search === '' && url.hash === '' && url.username === '' && url.password === ''
-  if (url === undefined || !isPlain)
+  if (url !== undefined && (url.username !== '' || url.password !== '')) {
+    // neither is shown: messages go into logs
+    const message = `http(s)://${url.host} takes neither user nor password: requests are signed with the agent's key`
+    throw new HandoffError('HSTORE_USAGE', message)
+  }
+  if (url?.search !== '' || url.hash !== '')
     throw new HandoffError('HSTORE_USAGE', `${quoted(text)} is no http(s)://host[:port]`)
   url.pathname = `${url.pathname.replace(/\/$/, '')}${syncPath}`
   return url

@@ -155,14 +155,27 @@ function argumentsOf(url: string): string[] {
   return ['-T', ...(port === '' ? [] : ['-p', port]), '--', user, remote]
 }
 
+/** Throws `HSTORE_USAGE` when a text is no address of a store over ssh. */
+export function assertSshAddress(text: string): void {
+  addressOf(text)
+}
+
 function addressOf(text: string): SshAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const { hostname = '', port = '' } = url ?? {}
+  refusePassword(url)
   const [username, folder] = [decoded(url?.username), decoded(url?.pathname)]
   const isPlain = [hostname, username].every((word) => !word.startsWith('-'))
-  if (isPlain && hostname !== '' && url?.password === '' && folder.length > 1)
-    return { hostname, port, username, folder }
-  const message = `${quoted(text)} is no ssh://[user@]host[:port]/path`
+  if (isPlain && hostname !== '' && folder.length > 1) return { hostname, port, username, folder }
+  const why = isPlain ? '' : ' whose host and user begin with no -'
+  const message = `${quoted(text)} is no ssh://[user@]host[:port]/path${why}`
+  throw new HandoffError('HSTORE_USAGE', message)
+}
+
+/** It is not shown: messages go into logs. */
+function refusePassword(url: URL | undefined): void {
+  if (url === undefined || url.password === '') return
+  const message = `ssh://${url.hostname} takes no password: ssh asks for it`
   throw new HandoffError('HSTORE_USAGE', message)
 }
 

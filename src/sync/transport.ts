@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HandoffError } from '../errors.ts'
@@ -6,9 +6,9 @@ import { quoted } from '../kernel/shown.ts'
 import type { Signer } from '../keyring.ts'
 import { folderOf } from '../store-folder.ts'
 import { DirectoryTransport } from './directory-transport.ts'
-import { HttpTransport } from './http-transport.ts'
+import { assertHttpAddress, HttpTransport } from './http-transport.ts'
 import type { Transport } from './protocol.ts'
-import { SshTransport } from './ssh-transport.ts'
+import { assertSshAddress, SshTransport } from './ssh-transport.ts'
 
 /** Where a remote is looked for. */
 export interface TransportOptions {
@@ -28,8 +28,42 @@ const idleMs = 60_000
 
 /** Returns a remote's address as it is kept: a folder as an absolute path. */
 export function absoluteUrl(url: string, cwd: string): string {
-  if (url.startsWith('file:')) return fileURLToPath(url)
+  if (url.startsWith('file:')) return pathOf(url)
   return isFolder(url) ? path.resolve(cwd, url) : url
+}
+
+function pathOf(url: string): string {
+  try {
+    return fileURLToPath(url)
+  } catch (cause) {
+    const message = `${quoted(url)} is no file:///path of this machine`
+    throw new HandoffError('HSTORE_USAGE', message, { cause })
+  }
+}
+
+/**
+ * Checks an address as `absoluteUrl` returns it, without contacting anybody: one that can never work is not to be kept.
+ *
+ * @throws {HandoffError} `HSTORE_USAGE`.
+ */
+export async function assertAddress(url: string): Promise<void> {
+  if (/^ssh:/i.test(url)) assertSshAddress(url)
+  else if (/^https?:/i.test(url)) assertHttpAddress(url)
+  else if (!isFolder(url)) throw noAddress(url)
+  else await assertNoFile(url)
+}
+
+function noAddress(url: string): HandoffError {
+  const kinds = 'a folder, ssh://host/path or https://host'
+  const message = `${quoted(url)} is no address that hstore knows: name ${kinds}`
+  return new HandoffError('HSTORE_USAGE', message)
+}
+
+async function assertNoFile(file: string): Promise<void> {
+  const there = await stat(file).catch(() => undefined)
+  if (there === undefined || there.isDirectory()) return
+  const message = `${file} is a file, and a remote is a folder or an address: hstore import takes in a CAR file`
+  throw new HandoffError('HSTORE_USAGE', message)
 }
 
 function isFolder(url: string): boolean {
@@ -49,12 +83,10 @@ export async function openTransport(url: string, options: TransportOptions): Pro
     const signer = await options.signer?.()
     return new HttpTransport(address, { signer, agent: options.agent, idleMs, clock: Date.now })
   }
-  if (!isFolder(address)) {
-    const kinds = 'a folder, ssh://host/path or https://host'
-    throw new HandoffError(
-      'HSTORE_USAGE',
-      `${quoted(url)} is no address that hstore knows: name ${kinds}`,
-    )
+  await assertAddress(address)
+  if ((await stat(address).catch(() => undefined)) === undefined) {
+    const message = `there is no folder ${address}: mount it, or name another`
+    throw new HandoffError('HSTORE_REMOTE_FAILED', message)
   }
   const folder = folderOf({ store: address })
   if (own !== undefined && (await real(folder)) === (await real(own)))
