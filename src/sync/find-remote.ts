@@ -23,8 +23,8 @@ export async function findRemote(
   if (known !== undefined) return known
   // what is written as a path or an address is no name that was mistyped
   const isWord = !/[/\\]/.test(given) && path.isAbsolute(url)
-  const isFolder = !isWord || (await stat(url).catch(() => undefined)) !== undefined
-  if (isFolder) return { name: given, url }
+  const isAbsent = isWord && (await stat(url).catch(() => undefined)) === undefined
+  if (!isAbsent) return { name: given, url }
   const message = `there is no remote and no folder ${quoted(given)}: ${namesOf(all)}`
   throw new HandoffError('HSTORE_REMOTE_UNKNOWN', message)
 }

@@ -73,7 +73,8 @@ function isFolder(url: string): boolean {
 /**
  * Opens the way to a remote.
  *
- * @throws {HandoffError} `HSTORE_USAGE` for an address of no known kind, or the store's own; `HSTORE_STORE_MISSING`.
+ * @throws {HandoffError} `HSTORE_USAGE` for an address of no known kind, a file, or the store's own; `HSTORE_REMOTE_FAILED`
+ * for a folder that is not there; `HSTORE_STORE_MISSING`.
  */
 export async function openTransport(url: string, options: TransportOptions): Promise<Transport> {
   const { cwd, waitMs, own, ssh } = options
