@@ -1,6 +1,5 @@
-import type { JsonForm, JsonMap } from '../../store/canonical.ts'
+import type { JsonForm } from '../../store/canonical.ts'
 import { linkForm } from '../../store/canonical.ts'
-import type { Block } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf } from '../../store/cid-text.ts'
 import { entriesInRange, rangeFan } from '../../store/ranges.ts'
@@ -8,50 +7,36 @@ import type { RangeTree } from '../../store/ranges.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import type { Peer, SettledPeer } from './peer.ts'
-import { orderIn } from './order.ts'
-import {
-  Fields,
-  linkForms,
-  maxNodes,
-  maxOrdered,
-  maxWanted,
-  packCids,
-  protocolVersion,
-} from './protocol.ts'
+import { order, sendBlocks, sendPiece, want } from './answer-blocks.ts'
+import { Fields, linkForms, maxNodes, maxWanted, packCids, protocolVersion } from './protocol.ts'
 import { bytesIn } from './pieces.ts'
 import { Quarantine } from './quarantine.ts'
 import { receive } from './receive.ts'
+import type { Asked, Handler, Sent, Served } from './request.ts'
+import { noBlocks, opened, plain } from './request.ts'
 import type { Rights } from './rights.ts'
-import { addEntry, addPart, Answer, isPartOf, piecesFrom } from './serve-blocks.ts'
 import { streamsIn, treeOf } from './trees.ts'
 
-const noBlocks: readonly Block[] = []
-
 /** Digests that one answer has, at most: a control block is a block as others are. */
-const maxTold = 50_000
-
-/** A store that answers. It is opened for each request, once what the client sends has come. */
-export interface Served {
-  /** The store's folder. */
-  readonly directory: string
-  open(): Promise<SettledPeer>
-}
+const maxTold = 45_000
 
 /**
  * Answers one request of a client: the whole of the serving side. What the client may not see is answered as what is not
  * there.
+ *
+ * @param hungUp - Aborted once nobody waits for the answer any more: the work ends, with what the signal has for a reason.
  */
 export async function answer(
   served: Served,
   request: IncomingMessage,
   rights: Rights,
+  hungUp?: AbortSignal,
 ): Promise<Message> {
   try {
     const fields = new Fields(request.control, 'the client')
     const handler = handlers.get(fields.is)
     if (handler === undefined) return fields.fail('is')
-    return await handler({ served, fields, rights, blocks: request.blocks })
+    return await handler({ served, fields, rights, hungUp, blocks: request.blocks })
   } catch (error) {
     if (error instanceof HstoreError) return refusal(error)
     throw error
@@ -63,24 +48,10 @@ export function refusal({ code, message }: HstoreError): Message {
   return { control: { is: 'no', code, message: message.slice(0, 1000) }, blocks: noBlocks }
 }
 
-interface Sent {
-  readonly served: Served
-  readonly fields: Fields
-  readonly rights: Rights
-  readonly blocks: IncomingMessage['blocks']
-}
-
-/** A request that carries no blocks, with the store opened for it. */
-interface Asked extends Omit<Sent, 'served' | 'blocks'> {
-  readonly peer: Peer
-}
-
-type Handler = (sent: Sent) => Promise<Message>
-
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['hello', opened(hello)],
   ['compare', opened(compare)],
-  ['order', opened(order)],
+  ['order', order],
   ['want', opened(want)],
   ['blocks', opened(sendBlocks)],
   ['piece', opened(sendPiece)],
@@ -88,18 +59,6 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['push', push],
   ['give', give],
 ])
-
-function opened(handler: (asked: Asked) => Promise<Message>): Handler {
-  return async ({ served, fields, rights, blocks }) => {
-    for await (const { cid } of blocks) return fields.fail(cid)
-    await using peer = await served.open()
-    return await handler({ peer, fields, rights })
-  }
-}
-
-function plain(control: JsonMap): Message {
-  return { control, blocks: noBlocks }
-}
 
 async function hello({ peer, rights }: Asked): Promise<Message> {
   const streams: JsonForm[] = []
@@ -148,65 +107,6 @@ async function compare({ peer, fields, rights }: Asked): Promise<Message> {
 
 /** 32 to the tenth is more than there are ranges. */
 const maxLevel = Math.ceil(Math.log(Number.MAX_SAFE_INTEGER / 100) / Math.log(rangeFan))
-
-/** Entries of a stream, each behind what it follows; first those that rest on nothing else than the client has. */
-async function order({ peer, fields, rights }: Asked): Promise<Message> {
-  const stream = fields.text('stream')
-  const wanted = fields.cids('entries', maxOrdered, 'dag-json')
-  const ends = new Map(
-    fields.rows('ends', maxOrdered, (row) => [row.text(0), row.count(1)] as const),
-  )
-  const isOpen = rights.mayRead(stream)
-  const { closed, open } = isOpen
-    ? await orderIn(peer.db, stream, { wanted, ends })
-    : { closed: [], open: [] }
-  return plain({ is: 'order', closed: packCids(closed), open: packCids(open) })
-}
-
-async function want({ peer, fields, rights }: Asked): Promise<Message> {
-  const wanted = fields
-    .rows('of', maxWanted, (row) => ({ stream: row.text(0), cids: row.cids(1, maxWanted) }))
-    .flatMap(({ stream, cids }) => cids.map((cid) => ({ stream, cid })))
-  const found = new Answer()
-  let taken = 0
-  for (const { stream, cid } of wanted) {
-    if (found.isFull) break
-    taken += 1
-    if (rights.mayRead(stream)) await addEntry(found, peer.db, stream, cid)
-  }
-  return { control: { is: 'want', taken }, blocks: found.blocks }
-}
-
-async function sendBlocks({ peer, fields, rights }: Asked): Promise<Message> {
-  const wanted = fields
-    .rows('of', maxWanted, (row) => ({
-      stream: row.text(0),
-      entry: row.link(1),
-      cids: row.links(2, maxWanted),
-    }))
-    .flatMap(({ cids, ...at }) => cids.map((cid) => ({ ...at, cid })))
-  const found = new Answer()
-  const large: JsonForm[] = []
-  let taken = 0
-  for (const { stream, entry, cid } of wanted) {
-    if (found.isFull) break
-    taken += 1
-    if (!rights.mayRead(stream) || !(await isPartOf(peer.db, stream, entry, cid))) continue
-    const size = await addPart(found, peer.db, cid)
-    if (size !== undefined) large.push([linkForm(cid), size])
-  }
-  return { control: { is: 'blocks', taken, large }, blocks: found.blocks }
-}
-
-async function sendPiece({ peer, fields, rights }: Asked): Promise<Message> {
-  const stream = fields.text('stream')
-  const artifact = fields.link('artifact')
-  const isOpen = rights.mayRead(stream)
-  if (!isOpen || !(await isPartOf(peer.db, stream, fields.link('entry'), artifact)))
-    return plain({ is: 'piece', order: [] })
-  const blocks = await piecesFrom(peer.db, artifact, fields.count('at'))
-  return { control: { is: 'piece', order: blocks.map(({ cid }) => [linkForm(cid)]) }, blocks }
-}
 
 /** What the client has sent before and waits here. */
 async function waiting({ served, fields, rights, blocks }: Sent): Promise<Message> {

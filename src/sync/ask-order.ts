@@ -19,7 +19,7 @@ export async function askOrder(
   stream: string,
   cids: readonly CidText[],
 ): Promise<Ordered> {
-  const asked = cids.slice(0, maxOrdered)
+  const asked = [...new Set(cids)].slice(0, maxOrdered)
   const ends = (await endsOf(withOwn, stream)).slice(0, maxOrdered)
   const control = { is: 'order', stream, entries: packCids(asked), ends }
   const fields = await askPlain(transport, control, 'order')

@@ -4,9 +4,9 @@ import { isCidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import type { Served } from './answer.ts'
+import type { Served } from './request.ts'
 import type { Rights } from './rights.ts'
-import { addPart, Answer, findInStream, isPartOf } from './serve-blocks.ts'
+import { addPart, Answer, findInStream, Needs } from './serve-blocks.ts'
 
 /** A block as a gateway gives it. */
 export interface GatewayBlock {
@@ -48,10 +48,11 @@ async function findBytes(
   const own = await streamOf(db, cid)
   if (own !== undefined && rights.mayRead(own)) return (await findInStream(db, own, cid))?.bytes
   const carriers = entry === undefined ? ((db.readRow('bodies', cid) ?? []) as CidText[]) : [entry]
+  const needs = new Needs(db)
   for (const carrier of carriers) {
     const stream = await streamOf(db, carrier)
     if (stream === undefined || !rights.mayRead(stream)) continue
-    if (!(await isPartOf(db, stream, carrier, cid))) continue
+    if (!(await needs.has(stream, carrier, cid))) continue
     const answer = new Answer()
     await addPart(answer, db, cid)
     return answer.blocks[0]?.bytes

@@ -1,6 +1,6 @@
 import { findSignature } from '../../keys/http-signature.ts'
 import type { SignedRequest } from '../../keys/http-signature.ts'
-import type { Served } from './answer.ts'
+import type { Served } from './request.ts'
 import type { Rights } from './rights.ts'
 import { publicRights, rightsIn } from './rights.ts'
 

@@ -2,6 +2,7 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import { linksFirst } from '../../store/links-first.ts'
 import type { Linked } from '../../store/links-first.ts'
+import type { Entry } from '../entry/entry.ts'
 import { findInStream } from './serve-blocks.ts'
 
 /** Entries in an order in which each stands behind what it follows. */
@@ -18,28 +19,47 @@ export interface ToOrder {
   readonly ends: ReadonlyMap<string, number>
 }
 
+/** So many entries are read while the database is open: whoever waits for it has it in between. */
+const stepSize = 256
+
+/** Opens a store for one step of a work. */
+export type InStore = <T>(use: (db: Database) => Promise<T>) => Promise<T>
+
 /** Returns entries of a stream in the order of their links; those that the stream does not have are left out. */
 export async function orderIn(
-  db: Database,
+  inStore: InStore,
   stream: string,
   { wanted, ends }: ToOrder,
 ): Promise<Ordered> {
-  const isThere = async (cid: CidText): Promise<boolean> => {
-    const found = await findInStream(db, stream, cid)
-    return found !== undefined && found.entry.seq <= (ends.get(found.entry.signer) ?? -1)
-  }
-  const all = await linksOf(db, stream, wanted)
+  const all: Linked[] = []
+  for (const cids of steps(wanted)) all.push(...(await inStore((db) => linksOf(db, stream, cids))))
   const asked = new Set(wanted)
+  const isBelow = ({ signer, seq }: Entry): boolean => seq <= (ends.get(signer) ?? -1)
+  // each link is looked up once, however many entries have it
+  const others = new Set(all.flatMap(linksIn).filter((link) => !asked.has(link)))
+  const there = new Set<CidText>()
+  for (const cids of steps([...others]))
+    await inStore(async (db) => {
+      for (const cid of cids) {
+        const found = await findInStream(db, stream, cid)
+        if (found !== undefined && isBelow(found.entry)) there.add(cid)
+      }
+    })
   const closed = new Set<CidText>()
   const open: CidText[] = []
-  for (const { cid, parents, prev } of linksFirst(all)) {
-    let isClosed = true
-    for (const link of new Set([...parents, ...prev]))
-      isClosed &&= closed.has(link) || (!asked.has(link) && (await isThere(link)))
-    if (isClosed) closed.add(cid)
-    else open.push(cid)
+  for (const entry of linksFirst(all)) {
+    if (linksIn(entry).every((link) => closed.has(link) || there.has(link))) closed.add(entry.cid)
+    else open.push(entry.cid)
   }
   return { closed: [...closed], open }
+}
+
+function linksIn({ parents, prev }: Linked): readonly CidText[] {
+  return [...parents, ...prev]
+}
+
+function* steps(cids: readonly CidText[]): Generator<readonly CidText[]> {
+  for (let at = 0; at < cids.length; at += stepSize) yield cids.slice(at, at + stepSize)
 }
 
 /** Returns the links alone of entries: of many, the rest would take memory for nothing. */

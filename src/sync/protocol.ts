@@ -32,8 +32,8 @@ export const maxNodes = 1024
 /** Entries that one `want` asks for, at most. */
 export const maxWanted = 4096
 
-/** Entries that one `order` sorts, at most: those of a round, and those that wait. */
-export const maxOrdered = 80_000
+/** Entries that one `order` sorts, at most: so many digests have room in a control block. */
+export const maxOrdered = 40_000
 
 /** About how many bytes of blocks an answer carries; a larger block goes alone. */
 export const answerBytes: number = 4 * 1024 * 1024

@@ -9,7 +9,7 @@ import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
 import { maxWanted } from './protocol.ts'
 import type { WithOwn } from './reconcile.ts'
-import { addEntry, addPart, Answer, isPartOf, piecesFrom } from './serve-blocks.ts'
+import { addEntry, addPart, Answer, Needs, piecesFrom } from './serve-blocks.ts'
 
 /** What a push did. */
 export interface Pushed {
@@ -144,12 +144,13 @@ class Pusher {
     const large: CidText[] = []
     const found = new Answer()
     await this.#withOwn(async ({ db }) => {
+      const parts = new Needs(db)
       for (const { entry, needs } of lacking) {
         for (const cid of needs) {
           if (found.isFull || this.#sent.has(cid)) continue
           this.#sent.add(cid)
           // what the remote says it lacks is no more than what the entry needs
-          if (!(await isPartOf(db, stream, entry, cid))) continue
+          if (!(await parts.has(stream, entry, cid))) continue
           if ((await addPart(found, db, cid)) !== undefined) large.push(cid)
         }
       }

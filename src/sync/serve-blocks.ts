@@ -25,6 +25,10 @@ export class Answer {
     return this.#sizeBytes >= answerBytes
   }
 
+  has(cid: CidText): boolean {
+    return this.#seen.has(cid)
+  }
+
   add(cid: CidText, bytes: Uint8Array): void {
     if (this.#seen.has(cid)) return
     this.#seen.add(cid)
@@ -66,26 +70,44 @@ export async function addEntry(
   answer.add(cid, found.bytes)
   const { body, source } = found.entry
   if (db.readRow('bodies', body)?.length !== 1) return
-  const parts = source === undefined ? [body] : [body, source]
+  const parts = (source === undefined ? [body] : [body, source]).filter((part) => !answer.has(part))
   for (const [i, read] of (await db.getMany(parts)).entries())
     if (read.state === 'ok') answer.add(parts[i]!, read.bytes)
 }
 
-/** Returns whether an entry of a stream needs a block: nothing else of a store goes out through that stream. */
-export async function isPartOf(
-  db: Database,
-  stream: string,
-  entry: CidText,
-  cid: CidText,
-): Promise<boolean> {
-  const found = await findInStream(db, stream, entry)
-  if (found === undefined) return false
-  try {
-    const { artifacts, blocks } = await partsOf({ db }, found.entry)
-    return blocks.includes(cid) || artifacts.includes(cid)
-  } catch (error) {
-    if (error instanceof HstoreError) return false
-    throw error
+/** What entries of streams need: nothing else of a store goes out through a stream. Each entry is read once. */
+export class Needs {
+  readonly #db: Database
+  readonly #found = new Map<string, ReadonlySet<CidText>>()
+  /** Links read so far. */
+  reads = 0
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Returns whether an entry of a stream needs a block. */
+  async has(stream: string, entry: CidText, cid: CidText): Promise<boolean> {
+    const key = `${entry} ${stream}`
+    let needed = this.#found.get(key)
+    if (needed === undefined) {
+      needed = await this.#read(stream, entry)
+      this.#found.set(key, needed)
+      this.reads += 1 + needed.size
+    }
+    return needed.has(cid)
+  }
+
+  async #read(stream: string, cid: CidText): Promise<ReadonlySet<CidText>> {
+    const found = await findInStream(this.#db, stream, cid)
+    if (found === undefined) return new Set()
+    try {
+      const { artifacts, blocks } = await partsOf({ db: this.#db }, found.entry)
+      return new Set([...blocks, ...artifacts])
+    } catch (error) {
+      if (error instanceof HstoreError) return new Set()
+      throw error
+    }
   }
 }
 
@@ -95,6 +117,7 @@ export async function addPart(
   db: Database,
   cid: CidText,
 ): Promise<number | undefined> {
+  if (answer.has(cid)) return undefined
   const [read] = await db.getMany([cid])
   if (read?.state === 'ok') {
     answer.add(cid, read.bytes)

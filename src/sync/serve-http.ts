@@ -20,7 +20,7 @@ import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { quoted } from '../kernel/shown.ts'
-import type { Served } from './answer.ts'
+import type { Served } from './request.ts'
 import { answer, refusal } from './answer.ts'
 import { findForGateway } from './gateway.ts'
 import { HttpAuth } from './http-auth.ts'
@@ -145,7 +145,7 @@ async function respondSync(
   const refused = refusedLength(request, most)
   if (refused !== undefined) return end(response, refused, { connection: 'close' })
   const content = contentOf(request, digest, most)
-  const message = await answerTo(served, content, rights)
+  const message = await answerTo(served, content, rights, goneOf(response))
   if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
   await sendAnswer(response, message)
 }
@@ -213,14 +213,22 @@ async function answerTo(
   served: Served,
   { chunks, isSigned }: Content,
   rights: Rights,
+  hungUp: AbortSignal,
 ): Promise<Message> {
   try {
     const { control, blocks } = await decodeMessage(chunks)
-    return await answer(served, { control, blocks: untilSigned(blocks, isSigned) }, rights)
+    return await answer(served, { control, blocks: untilSigned(blocks, isSigned) }, rights, hungUp)
   } catch (error) {
     if (error instanceof HstoreError) return refusal(error)
     throw error
   }
+}
+
+/** Returns what is aborted once a client has gone: nobody works for it any more. */
+function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(new Error('the client has gone')))
+  return gone.signal
 }
 
 /** Nothing is done with blocks before all is known to be what was signed. */

@@ -1,7 +1,7 @@
 import { encodeFrames, FrameReader } from '../../store/frames.ts'
 import { decodeMessage, encodeMessage } from '../../store/wire.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import type { Served } from './answer.ts'
+import type { Served } from './request.ts'
 import { answer, refusal } from './answer.ts'
 import { ownerRights } from './rights.ts'
 
