@@ -5,12 +5,11 @@ import { codecOf } from '../../store/cid-text.ts'
 import { entriesInRange, rangeFan } from '../../store/ranges.ts'
 import type { RangeTree } from '../../store/ranges.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
-import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { order, sendBlocks, sendPiece, want } from './answer-blocks.ts'
+import { assertWriter, give, quarantineOf } from './give.ts'
 import { Fields, linkForms, maxNodes, maxWanted, packCids, protocolVersion } from './protocol.ts'
-import { bytesIn } from './pieces.ts'
-import { Quarantine } from './quarantine.ts'
+import type { Quarantine } from './quarantine.ts'
 import { receive } from './receive.ts'
 import type { Asked, Handler, Sent, Served } from './request.ts'
 import { noBlocks, opened, plain } from './request.ts'
@@ -150,46 +149,4 @@ async function push({ served, rights, blocks }: Sent): Promise<Message> {
 async function settleIn(served: Served, { arrivals }: Quarantine): Promise<void> {
   await using peer = await served.open()
   await receive(peer, arrivals)
-}
-
-async function give({ served, fields, rights, blocks }: Sent): Promise<Message> {
-  assertWriter(rights)
-  const artifact = fields.link('artifact')
-  const quarantine = await quarantineOf(served, rights)
-  try {
-    const have = await quarantine.sizeOf(artifact)
-    if (have !== fields.count('at') || quarantine.isWhole(artifact)) {
-      for await (const _block of blocks);
-      return plain({ is: 'give', have })
-    }
-    await quarantine.append(artifact, bytesIn(blocks, fields))
-    const there = await quarantine.sizeOf(artifact)
-    // who gives nothing more has given all
-    if (there > 0 && there === have) await takeWhole(quarantine, artifact, rights)
-    return plain({ is: 'give', have: there })
-  } finally {
-    quarantine.close()
-  }
-}
-
-/** What does not hash to its name is gone: the entry that needs it stays incomplete. */
-async function takeWhole(
-  quarantine: Quarantine,
-  artifact: CidText,
-  { who }: Rights,
-): Promise<void> {
-  try {
-    await quarantine.complete(artifact, who)
-  } catch (error) {
-    if (!(error instanceof HandoffError)) throw error
-  }
-}
-
-function quarantineOf({ directory }: Served, { who }: Rights): Promise<Quarantine> {
-  return Quarantine.open(directory, `from ${who}`)
-}
-
-function assertWriter({ mayWrite }: Rights): void {
-  if (mayWrite) return
-  throw new HandoffError('HSTORE_REMOTE_DENIED', 'this key may not write here')
 }

@@ -75,6 +75,11 @@ export class Arrivals implements MoreBlocks {
     return this.#places.size + this.#large.size
   }
 
+  /** Bytes that the blocks take up here. */
+  get sizeBytes(): number {
+    return this.#live
+  }
+
   /** How much of what may wait does, from 0 to 1. */
   get fill(): number {
     const { sizeBytes, blocks } = this.#limits

@@ -16,10 +16,10 @@ import { bounded } from '../kernel/shown.ts'
  * | order | stream, entries, ends: [signer, seq] | closed, open: the entries, each behind what it follows |
  * | want | of: [stream, entries] | taken; the entries' blocks with body, list and source |
  * | blocks | of: [stream, entry, blocks] | taken, large: [artifact, size]; the blocks |
- * | piece | stream, entry, artifact, at | size; blocks that joined are the bytes from there on |
+ * | piece | stream, entry, artifact, at | order; blocks that joined are the bytes from there on |
  * | waiting | | documents, files: what was sent before and waits |
  * | push | blocks | added, unstored: [entry, fate, why, needs] |
- * | give | artifact, at, size, blocks | have: how much of it is here |
+ * | give | artifact, at, size?, order, blocks | have: how much of it is here |
  * | no | | code, message |
  */
 
@@ -75,6 +75,10 @@ export class Fields {
   count(key: string): number {
     const value = this.#own(key)
     return typeof value === 'number' && value >= 0 ? value : this.fail(key)
+  }
+
+  optionalCount(key: string): number | undefined {
+    return Object.hasOwn(this.#form, key) ? this.count(key) : undefined
   }
 
   flag(key: string): boolean {

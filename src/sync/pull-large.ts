@@ -4,9 +4,11 @@ import type { Asked } from './ask.ts'
 import { ask } from './ask.ts'
 import { bytesIn } from './pieces.ts'
 import type { Progress } from './progress.ts'
-import type { Transport } from './protocol.ts'
-import { answerBytes } from './protocol.ts'
+import type { Fields, Transport } from './protocol.ts'
+import { answerBytes, maxWanted } from './protocol.ts'
+import { PromisedSizes } from './promised.ts'
 import type { Quarantine } from './quarantine.ts'
+import type { WithOwn } from './reconcile.ts'
 
 /** A large artifact, and an entry of a stream that needs it. */
 export interface LargeWanted {
@@ -22,13 +24,67 @@ interface Ahead {
   readonly answer: Promise<Asked>
 }
 
-/** Fetches a large artifact in pieces, from where it was cut before; where the remote gives no more of it, it is left. */
-export async function pullLarge(
+/** Fetches large artifacts, each no larger than it may be. */
+export class LargePuller {
+  readonly #withOwn: WithOwn
+  readonly #transport: Transport
+  readonly #quarantine: Quarantine
+  readonly #progress: Progress
+  readonly #promised: PromisedSizes
+  /** Those that are not fetched, and why. */
+  readonly #unfit = new Map<CidText, string>()
+
+  constructor(withOwn: WithOwn, transport: Transport, quarantine: Quarantine, progress: Progress) {
+    this.#withOwn = withOwn
+    this.#transport = transport
+    this.#quarantine = quarantine
+    this.#progress = progress
+    this.#promised = new PromisedSizes(quarantine.arrivals)
+  }
+
+  /** Fetches those of the blocks asked for that an answer names as large. */
+  async pullAll(fields: Fields, asked: readonly Omit<LargeWanted, 'size'>[]): Promise<void> {
+    const named = fields.rows('large', maxWanted, (row) => ({
+      cid: row.link(0),
+      size: row.count(1),
+    }))
+    for (const { cid, size } of named) {
+      const found = asked.find((one) => one.cid === cid)
+      if (found !== undefined) await this.#pull({ ...found, size })
+    }
+  }
+
+  /** Fetches one in pieces, unless it may not have the size that the remote says. */
+  async #pull(large: LargeWanted): Promise<void> {
+    const { entry, cid, size } = large
+    const promised = await this.#withOwn(({ db }) => this.#promised.find(db, entry, cid))
+    if (promised !== undefined) this.#quarantine.promised.set(cid, promised)
+    const room = await this.#quarantine.roomFor(cid)
+    if (size > room || size !== (promised ?? size)) {
+      this.#quarantine.refuse(cid)
+      const most = promised === undefined ? `${room} may wait` : `its document says ${promised}`
+      this.#unfit.set(cid, `block ${cid} has ${size} bytes by the remote, and ${most}`)
+    } else await pullLarge(this.#transport, this.#quarantine, this.#progress, large)
+  }
+
+  /** Returns why one of these was not fetched. */
+  whyUnfit(cids: readonly CidText[]): string | undefined {
+    const unfit = cids.find((cid) => this.#unfit.has(cid))
+    return unfit === undefined ? undefined : this.#unfit.get(unfit)
+  }
+}
+
+/** Fetches one from where it was cut before; where the remote gives no more of it, it is left. */
+async function pullLarge(
   transport: Transport,
   quarantine: Quarantine,
   progress: Progress,
   { stream, entry, cid, size }: LargeWanted,
 ): Promise<void> {
+  const refuse = (fields: Fields): never => {
+    quarantine.refuse(cid)
+    return fields.fail('order')
+  }
   const askFrom = (at: number): Promise<Asked> => {
     const control = { is: 'piece', stream, entry: linkForm(entry), artifact: linkForm(cid), at }
     return ask(transport, { control, blocks: [] }, 'piece')
@@ -38,7 +94,9 @@ export async function pullLarge(
     const { fields, blocks } = await (ahead?.answer ?? askFrom(at))
     // the remote reads the next piece while this one is written
     ahead = transport.mayOverlap === true ? aheadOf(at + answerBytes, size, askFrom) : undefined
-    await quarantine.append(cid, counted(bytesIn(blocks, fields), progress))
+    const most = Math.min(answerBytes, size - at)
+    const chunks = bytesIn(blocks, fields, most, () => refuse(fields))
+    await quarantine.append(cid, counted(chunks, progress))
     const here = await quarantine.sizeOf(cid)
     if (ahead !== undefined && ahead.at !== here) {
       await drop(ahead)

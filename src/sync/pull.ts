@@ -12,7 +12,7 @@ import { rosterFirst } from './order.ts'
 import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
 import { linkForms, maxWanted } from './protocol.ts'
-import { pullLarge } from './pull-large.ts'
+import { LargePuller } from './pull-large.ts'
 import type { Quarantine } from './quarantine.ts'
 import { receive } from './receive.ts'
 import type { WithOwn } from './reconcile.ts'
@@ -57,6 +57,7 @@ export class Puller implements Pulled {
   /** Blocks that were asked for by themselves. */
   readonly #asked = new Set<CidText>()
   readonly #streamOf = new Map<CidText, string>()
+  readonly #large: LargePuller
   #waiting: ReadonlyMap<CidText, readonly CidText[]> = new Map()
   /** What the entries that wait follow: it comes as entries, or not at all. */
   #followed: ReadonlySet<CidText> = new Set()
@@ -72,6 +73,7 @@ export class Puller implements Pulled {
     this.#withOwn = withOwn
     this.#transport = transport
     this.#quarantine = quarantine
+    this.#large = new LargePuller(withOwn, transport, quarantine, progress)
     this.#progress = progress
   }
 
@@ -112,8 +114,10 @@ export class Puller implements Pulled {
   /** Names what nothing that the remote has can complete any more, and lets go of it. */
   end(): void {
     const { arrivals } = this.#quarantine
-    for (const [cid, needs] of this.#waiting)
-      this.unstored.set(cid, { fate: 'incomplete', needs, why: `block ${needs[0]} did not come` })
+    for (const [cid, needs] of this.#waiting) {
+      const why = this.#large.whyUnfit(needs) ?? `block ${needs[0]} did not come`
+      this.unstored.set(cid, { fate: 'incomplete', needs, why })
+    }
     arrivals.forget([...arrivals.cids()])
   }
 
@@ -285,15 +289,7 @@ export class Puller implements Pulled {
         this.#quarantine.arrivals.add(block)
         this.#progress.block(block.bytes.length)
       }
-      for (const [cid, size] of fields.rows(
-        'large',
-        maxWanted,
-        (row) => [row.link(0), row.count(1)] as const,
-      )) {
-        const found = asked.find((one) => one.cid === cid)
-        if (found !== undefined)
-          await pullLarge(this.#transport, this.#quarantine, this.#progress, { ...found, size })
-      }
+      await this.#large.pullAll(fields, asked)
       rest = rest.slice(taken)
     }
   }

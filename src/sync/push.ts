@@ -141,7 +141,7 @@ class Pusher {
   }
 
   async #sendLacking(stream: string, lacking: readonly Lacking[]): Promise<Lacking[]> {
-    const large: CidText[] = []
+    const large: { readonly cid: CidText; readonly size: number }[] = []
     const found = new Answer()
     await this.#withOwn(async ({ db }) => {
       const parts = new Needs(db)
@@ -151,20 +151,21 @@ class Pusher {
           this.#sent.add(cid)
           // what the remote says it lacks is no more than what the entry needs
           if (!(await parts.has(stream, entry, cid))) continue
-          if ((await addPart(found, db, cid)) !== undefined) large.push(cid)
+          const size = await addPart(found, db, cid)
+          if (size !== undefined) large.push({ cid, size })
         }
       }
     })
-    for (const cid of large) await this.#giveLarge(cid)
+    for (const { cid, size } of large) await this.#giveLarge(cid, size)
     for (const { bytes } of found.blocks) this.#progress.block(bytes.length)
     return this.#send(found.blocks)
   }
 
-  async #giveLarge(cid: CidText): Promise<void> {
+  async #giveLarge(cid: CidText, size: number): Promise<void> {
     for (let at = 0; ;) {
       const blocks = await this.#withOwn(({ db }) => piecesFrom(db, cid, at))
       const order = blocks.map((block) => [linkForm(block.cid)])
-      const control = { is: 'give', artifact: linkForm(cid), at, order }
+      const control = { is: 'give', artifact: linkForm(cid), at, size, order }
       const { fields, blocks: none } = await ask(this.#transport, { control, blocks }, 'give')
       for await (const block of none) fields.fail(block.cid)
       const have = fields.count('have')

@@ -12,9 +12,13 @@ import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { makeFolder } from '../kernel/files.ts'
 import type { QuarantineLimits } from './arrivals.ts'
-import { Arrivals } from './arrivals.ts'
+import { Arrivals, quarantineLimits } from './arrivals.ts'
 import { LargePart } from './large-part.ts'
 
+/** What a large artifact's file counts as, at least: files cost more than their bytes. */
+const minPartBytes = 64 * 1024
+
+const largeFile = /^(?:large|whole)-(.+)$/
 const active = /^blocks-(\d+)-\d+$/
 let opened = 0
 
@@ -29,8 +33,18 @@ export class Quarantine {
   readonly #file: string
   /** Large artifacts that are coming. */
   readonly #parts = new Map<CidText, LargePart>()
+  readonly #limits: QuarantineLimits
+  /** Sizes of large artifacts, as entries that have a right say. */
+  readonly promised: Map<CidText, number>
 
-  private constructor(directory: string, folder: string, limits?: QuarantineLimits) {
+  private constructor(
+    directory: string,
+    folder: string,
+    limits: QuarantineLimits,
+    promised: Map<CidText, number>,
+  ) {
+    this.#limits = limits
+    this.promised = promised
     this.#directory = directory
     this.#folder = folder
     opened += 1
@@ -43,12 +57,14 @@ export class Quarantine {
   /**
    * @param directory - The store's folder.
    * @param who - Names the remote.
+   * @param promised - Sizes that are known of.
    * @throws {StoreError} `HSTORE_STORE_UNREADABLE` where a link has the name of one of its folders.
    */
   static async open(
     directory: string,
     who: string,
-    limits?: QuarantineLimits,
+    limits: QuarantineLimits = quarantineLimits,
+    promised: Map<CidText, number> = new Map(),
   ): Promise<Quarantine> {
     const name = createHash('sha256').update(who).digest('hex').slice(0, 32)
     const folder = path.join(directory, 'quarantine', name)
@@ -56,7 +72,7 @@ export class Quarantine {
       await makeFolder(one, 0o700)
       assertFolder(one)
     }
-    return new Quarantine(directory, folder, limits)
+    return new Quarantine(directory, folder, limits, promised)
   }
 
   /** Returns how many bytes of a large artifact are here. */
@@ -66,6 +82,30 @@ export class Quarantine {
       if (found?.isFile() === true) return found.size
     }
     return 0
+  }
+
+  /**
+   * Returns how many bytes a large artifact may have here: as many as were promised, else what the bound leaves beside all
+   * that waits and was not promised.
+   */
+  async roomFor(artifact: CidText): Promise<number> {
+    const promised = this.promised.get(artifact)
+    if (promised !== undefined) return promised
+    let room = this.#limits.sizeBytes - this.arrivals.sizeBytes
+    for (const name of readdirSync(this.#folder)) {
+      const cid = largeFile.exec(name)?.[1] as CidText | undefined
+      if (cid === undefined || cid === artifact || this.promised.has(cid)) continue
+      const found = await stat(path.join(this.#folder, name)).catch(() => undefined)
+      room -= Math.max(minPartBytes, found?.size ?? 0)
+    }
+    return Math.max(0, room)
+  }
+
+  /** Throws away what came of a large artifact. */
+  refuse(artifact: CidText): void {
+    this.#parts.get(artifact)?.close()
+    this.#parts.delete(artifact)
+    rmSync(this.#partOf(artifact), { force: true })
   }
 
   /** Returns whether a large artifact came whole, and hashes to its name. */

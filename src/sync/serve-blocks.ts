@@ -130,11 +130,15 @@ export async function addPart(
   return undefined
 }
 
-/** Returns the bytes of a large artifact from an offset on, about 4 MiB, as blocks in their order. */
+/** Returns the bytes of a large artifact from an offset on, at most 4 MiB, as blocks in their order, each once. */
 export async function piecesFrom(db: Database, cid: CidText, at: number): Promise<Block[]> {
   const bytes = await readArtifactRange(db.directory, cid, at, answerBytes)
   const pieces: Block[] = []
-  for (let from = 0; from < bytes.length; from += pieceSize)
-    pieces.push(HashedBlock.of(bytes.subarray(from, from + pieceSize), 'raw'))
+  for (let from = 0; from < bytes.length; from += pieceSize) {
+    const piece = HashedBlock.of(bytes.subarray(from, from + pieceSize), 'raw')
+    // a file may repeat itself: the rest is asked for again
+    if (pieces.some(({ cid: other }) => other === piece.cid)) break
+    pieces.push(piece)
+  }
   return pieces
 }
