@@ -4,37 +4,81 @@ import { isCidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import type { GatewayFormat } from './gateway-format.ts'
+import { formatAsked, mediaTypes } from './gateway-format.ts'
 import type { Served } from './request.ts'
 import type { Rights } from './rights.ts'
 import { addPart, Answer, findInStream, Needs } from './serve-blocks.ts'
 
-/** A block as a gateway gives it. */
-export interface GatewayBlock {
-  readonly cid: CidText
+/** What a client asks a gateway for, rights aside. */
+export interface GatewayRequest {
+  /** Path and query. */
+  readonly target: string
+  readonly accept: string | undefined
+  readonly ifNoneMatch: string | undefined
+}
+
+/** What a gateway answers. */
+export interface GatewayAnswer {
+  readonly status: 200 | 304 | 400 | 404 | 406
+  readonly headers: Readonly<Record<string, string>>
   readonly content: Uint8Array
-  readonly type: 'application/vnd.ipld.raw' | 'application/vnd.ipld.car'
 }
 
 /**
  * Returns the block that a gateway's address names, or the status for none: 404 for what is not there and for what may
  * not be seen alike. An entry and its body are found by themselves, another block through `entry=CID`, which needs it.
+ *
+ * @see https://specs.ipfs.tech/http-gateways/trustless-gateway/
  */
-export async function findForGateway(
+export async function answerGateway(
   served: Served,
-  target: string,
+  { target, accept, ifNoneMatch }: GatewayRequest,
   rights: Rights,
-): Promise<GatewayBlock | number> {
+): Promise<GatewayAnswer> {
   const url = new URL(target, 'http://gateway.invalid')
   const cid = url.pathname.slice('/ipfs/'.length)
-  const format = url.searchParams.get('format') ?? 'raw'
-  if (format !== 'raw' && format !== 'car') return 400
-  if (!isCidText(cid)) return 404
+  const format = formatAsked(url.searchParams, accept)
+  if (typeof format === 'number') return refused(format)
+  if (!isCidText(cid)) return refused(404)
   const entry = url.searchParams.get('entry')
   const bytes = await findBytes(served, cid, isCidText(entry) ? entry : undefined, rights)
-  if (bytes === undefined) return 404
-  if (format === 'raw') return { cid, content: bytes, type: 'application/vnd.ipld.raw' }
-  const content = Buffer.concat([...frameCar([{ cid, bytes }])])
-  return { cid, content, type: 'application/vnd.ipld.car' }
+  // only of what is there and may be seen it is told that it is the same
+  if (bytes === undefined) return refused(404)
+  const headers = headersOf(url, cid, format)
+  if (isKnown(ifNoneMatch, headers.etag)) return { status: 304, headers, content: nothing }
+  const content = format === 'raw' ? bytes : Buffer.concat([...frameCar([{ cid, bytes }])])
+  return { status: 200, headers: { ...headers, 'content-type': mediaTypes[format] }, content }
+}
+
+const nothing = new Uint8Array(0)
+
+function refused(status: 400 | 404 | 406): GatewayAnswer {
+  return { status, headers: {}, content: nothing }
+}
+
+function headersOf(
+  { pathname, searchParams }: URL,
+  cid: CidText,
+  format: GatewayFormat,
+): Readonly<Record<string, string>> & { readonly etag: string } {
+  const params = new URLSearchParams(searchParams)
+  params.set('format', format)
+  return {
+    etag: `"${cid}.${format}"`,
+    // one address has both forms
+    vary: 'accept',
+    'content-location': `${pathname}?${params.toString()}`,
+    'content-disposition': `attachment; filename="${cid}.${format === 'raw' ? 'bin' : 'car'}"`,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, max-age=29030400, immutable',
+  }
+}
+
+/** Returns whether a client has what an ETag names, weak or not: bytes of one CID are the same. */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const known = (ifNoneMatch ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
+  return known.includes(etag) || known.includes('*')
 }
 
 async function findBytes(

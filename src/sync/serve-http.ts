@@ -12,7 +12,6 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { SignedRequest } from '../../keys/http-signature.ts'
 import { ContentDigest, contentDigest } from '../../keys/http-signature.ts'
-import { isCidText } from '../../store/cid-text.ts'
 import type { CarTextBlock } from '../../store/car-read.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { decodeMessage, encodeMessage, wireLimits } from '../../store/wire.ts'
@@ -22,7 +21,7 @@ import { HstoreError } from '../kernel/errors.ts'
 import { quoted } from '../kernel/shown.ts'
 import type { Served } from './request.ts'
 import { answer, refusal } from './answer.ts'
-import { findForGateway } from './gateway.ts'
+import { answerGateway } from './gateway.ts'
 import { HttpAuth } from './http-auth.ts'
 import type { Rights } from './rights.ts'
 
@@ -160,7 +159,18 @@ async function respondBlock(
   const rights = await auth.rightsOf(signed, request.headers)
   // who may see nothing is not told what there is
   if (rights === undefined) return end(response, 404)
-  sendBlock(response, await findForGateway(served, signed.target, rights), signed.method)
+  const { accept, 'if-none-match': ifNoneMatch } = request.headers
+  const asked = { target: signed.target, accept, ifNoneMatch }
+  const { status, headers, content } = await answerGateway(served, asked, rights)
+  if (status === 200) {
+    const facts = { 'content-length': content.length, 'content-digest': contentDigest(content) }
+    response.writeHead(status, { ...headers, ...facts })
+    response.end(request.method === 'HEAD' ? undefined : content)
+  } else if (status === 304) {
+    // a length here would be that of the block
+    response.writeHead(status, headers)
+    response.end()
+  } else end(response, status)
 }
 
 function signedOf({ headers, method = '', url = '/' }: Request, digest: string): SignedRequest {
@@ -252,25 +262,6 @@ async function sendAnswer(response: ServerResponse, message: Message): Promise<v
     'cache-control': 'no-store',
   })
   response.end(content)
-}
-
-/** @see https://specs.ipfs.tech/http-gateways/trustless-gateway/ */
-function sendBlock(
-  response: ServerResponse,
-  found: Awaited<ReturnType<typeof findForGateway>>,
-  method: string,
-): void {
-  if (typeof found === 'number') return end(response, found)
-  const { cid, content, type } = found
-  response.writeHead(200, {
-    'content-type': type,
-    'content-length': content.length,
-    'content-digest': contentDigest(content),
-    etag: `"${isCidText(cid) ? cid : ''}${type.endsWith('car') ? '.car' : '.raw'}"`,
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'private, max-age=29030400, immutable',
-  })
-  response.end(method === 'HEAD' ? undefined : content)
 }
 
 function end(

@@ -235,7 +235,7 @@ describe('a client that serve does not trust', () => {
     expect(cidTextOf(bytes, 'dag-json')).toBe(head)
     expect(response.headers.get('content-type')).toBe('application/vnd.ipld.raw')
     expect((await fetch(`${open}/ipfs/${head}?format=car`)).headers.get('content-type')).toBe(
-      'application/vnd.ipld.car',
+      'application/vnd.ipld.car; version=1; order=dfs; dups=n',
     )
     for (const cid of [entries[0]!.cid, entries[0]!.body])
       expect((await fetch(`${open}/ipfs/${cid}`)).status).toBe(404)
@@ -249,6 +249,69 @@ describe('a client that serve does not trust', () => {
       '/ipfs/%2e%2e',
     ])
       expect((await fetch(`${open}${at}`)).status, at).toBe(404)
+  })
+
+  it('gets a block in the form that it asks a gateway for', async () => {
+    const open = await serve(there, [stream])
+    const { out } = await ok(there.run('heads'))
+    const cidIn = (name: string): string =>
+      out
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))!
+        .split(' ')[1]!
+    const [head, hidden] = [cidIn(stream), cidIn(secret)]
+    const ask = (cid: string, headers: Record<string, string>, query = ''): Promise<Response> =>
+      fetch(`${open}/ipfs/${cid}${query}`, { headers })
+    const raw = 'application/vnd.ipld.raw'
+    const car = 'application/vnd.ipld.car'
+    const typeOf = async (accept: string, query = ''): Promise<string | number> => {
+      const { headers, status } = await ask(head, { accept }, query)
+      return status === 200 ? headers.get('content-type')!.split(';')[0]! : status
+    }
+    expect(await typeOf(raw)).toBe(raw)
+    expect(await typeOf(car)).toBe(car)
+    expect(await typeOf(`${car}; version=1; order=dfs; dups=n`)).toBe(car)
+    expect(await typeOf(`${car};q=0.5, ${raw};q=0.9`)).toBe(raw)
+    expect(await typeOf(`text/html, ${car};q=0.1`)).toBe(car)
+    expect(await typeOf('*/*')).toBe(raw)
+    expect(await typeOf(raw, '?format=car')).toBe(car)
+    expect(await typeOf('text/html')).toBe(406)
+    expect(await typeOf(`${car}; version=2`)).toBe(406)
+    expect(await typeOf(`${raw};q=0`)).toBe(406)
+    expect(await typeOf('*/*', '?format=dag-cbor')).toBe(400)
+    expect(await typeOf('*/*', '?format=car&car-version=2')).toBe(400)
+    expect(await typeOf('*/*', '?format=car&dag-scope=all')).toBe(400)
+    expect(await typeOf('*/*', '?format=car&dag-scope=block')).toBe(car)
+    const got = await ask(head, { accept: car })
+    const etag = got.headers.get('etag')!
+    expect(Object.fromEntries(got.headers)).toMatchObject({
+      'content-type': `${car}; version=1; order=dfs; dups=n`,
+      'content-location': `/ipfs/${head}?format=car`,
+      'content-disposition': `attachment; filename="${head}.car"`,
+    })
+    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const same = await ask(head, { accept: car, 'if-none-match': known })
+      expect(same.status).toBe(304)
+      expect(same.headers.get('etag')).toBe(etag)
+      expect(same.headers.get('content-length')).toBeNull()
+    }
+    expect((await ask(head, { accept: raw, 'if-none-match': etag })).status).toBe(200)
+    // what may not be seen is answered as what is not there, whatever is asked for
+    const absent = cidTextOf(bytesOf('absent', 9), 'dag-json')
+    for (const headers of [
+      { accept: raw },
+      { accept: 'text/html' },
+      { accept: raw, 'if-none-match': '*' },
+      { accept: car, 'if-none-match': `"${hidden}.car", "${absent}.car"` },
+    ]) {
+      const answers = await Promise.all([hidden, absent].map((cid) => ask(cid, headers)))
+      const told = answers.map(({ headers: all, status }) => {
+        const { date: _date, ...rest } = Object.fromEntries(all)
+        return { status, rest }
+      })
+      expect(told[0]).toEqual(told[1])
+      expect([404, 406]).toContain(told[0]!.status)
+    }
   })
 
   it('gets nothing any more once its key is frozen, or closed', async () => {
