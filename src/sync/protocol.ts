@@ -6,22 +6,7 @@ import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
 import { bounded } from '../kernel/shown.ts'
 
-/*
- * One client asks, one server answers; each answer stands for itself. See docs/sync.md, «The protocol».
- *
- * | is | asks | answers |
- * | --- | --- | --- |
- * | hello | genesis? | genesis, roster, streams: [name, ranges, fingerprint] |
- * | compare | nodes: [stream, level, index, fingerprint] | answers: null, or fingerprints below, or the entries |
- * | order | stream, entries, ends: [signer, seq] | closed, open: the entries, each behind what it follows |
- * | want | of: [stream, entries] | taken; the entries' blocks with body, list and source |
- * | blocks | of: [stream, entry, blocks] | taken, large: [artifact, size]; the blocks |
- * | piece | stream, entry, artifact, at | order; blocks that joined are the bytes from there on |
- * | waiting | | documents, files: what was sent before and waits |
- * | push | blocks | added, unstored: [entry, fate, why, needs] |
- * | give | artifact, at, size?, order, blocks | have: how much of it is here |
- * | no | | code, message |
- */
+// One client asks, one server answers; each answer stands for itself: docs/sync.md, «The protocol», has every message.
 
 /** Version of the protocol. */
 export const protocolVersion = 1
