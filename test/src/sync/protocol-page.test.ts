@@ -13,7 +13,7 @@ function messagesOnPage(): string[] {
 
 it('docs/sync.md names the messages that a server answers, each once, in their order', () => {
   const [, table = ''] =
-    /const handlers[^\[]*\[([^;]*?)\n\]\)/.exec(read('src/sync/answer.ts')) ?? []
+    /const handlers[^[]*\[([^;]*?)\n\]\)/.exec(read('src/sync/answer.ts')) ?? []
   const answered = [...table.matchAll(/^ +\['([a-z]+)',/gm)].map(([, word]) => word!)
   expect(answered).toContain('hello')
   expect(messagesOnPage()).toEqual(answered)
