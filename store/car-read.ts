@@ -1,6 +1,8 @@
+import { asBytes } from '../src/kernel/bytes.ts'
 import { ByteSource } from './byte-source.ts'
 import type { ByteChunks } from './byte-source.ts'
 import { CanonicalBlock, HashedBlock } from './block.ts'
+import { MAX_BLOCK_BYTES } from './canonical-write.ts'
 import { decodeCarHeader } from './car-header.ts'
 import { readCid } from './cid-bytes.ts'
 import type { CidText } from './cid-text.ts'
@@ -11,6 +13,8 @@ import { MAX_VARINT_BYTES, readVarint } from './varint.ts'
 export interface CarLimits {
   /** Sections, 100,000 unless said. The reader keeps about 100 bytes for each. */
   readonly maxBlocks?: number
+  /** Whether the first section has to be a dag-json block: no other is read. */
+  readonly isFirstDagJson?: boolean
 }
 
 /** A block of a CAR, its bytes hashed and, where they are dag-json, canonical. */
@@ -48,7 +52,7 @@ const MAX_BLOCKS = 100_000
  * @see docs/format.md, «Limits»
  */
 export async function openCar(source: ByteChunks, limits: CarLimits = {}): Promise<OpenCar> {
-  const reader = new CarReader(new ByteSource(source), limits.maxBlocks ?? MAX_BLOCKS)
+  const reader = new CarReader(new ByteSource(source), limits)
   const roots = await reader.header()
   return { roots, blocks: reader.blocks(roots) }
 }
@@ -56,14 +60,16 @@ export async function openCar(source: ByteChunks, limits: CarLimits = {}): Promi
 class CarReader {
   private readonly source: ByteSource
   private readonly maxBlocks: number
+  private readonly isFirstDagJson: boolean
   private readonly seen = new Set<CidText>()
   /** Where the section begins that is being read. */
   private start = 0
   private last: CidText | undefined
 
-  constructor(source: ByteSource, maxBlocks: number) {
+  constructor(source: ByteSource, limits: CarLimits) {
     this.source = source
-    this.maxBlocks = maxBlocks
+    this.maxBlocks = limits.maxBlocks ?? MAX_BLOCKS
+    this.isFirstDagJson = limits.isFirstDagJson ?? false
   }
 
   async header(): Promise<readonly CidText[]> {
@@ -83,10 +89,12 @@ class CarReader {
     try {
       for (let count = 0; ; count++) {
         this.start = this.source.offset
-        const size = await this.length(MAX_RAW_BLOCK_BYTES + MAX_CID_BYTES)
+        const isDagJson = count === 0 && this.isFirstDagJson
+        const most = isDagJson ? MAX_BLOCK_BYTES : MAX_RAW_BLOCK_BYTES
+        const size = await this.length(most + MAX_CID_BYTES)
         if (size === undefined) break
         if (count >= this.maxBlocks) throw this.fault(`more than ${this.maxBlocks} blocks`)
-        const block = this.block(await this.whole(size))
+        const block = this.block(isDagJson ? await this.dagJson(size) : await this.whole(size))
         this.last = block.cid
         if (this.seen.has(block.cid)) continue
         this.seen.add(block.cid)
@@ -120,6 +128,15 @@ class CarReader {
     const bytes = await this.source.take(size)
     if (bytes.length === size) return bytes
     throw this.fault(`cut short at byte ${this.source.offset}, ${size - bytes.length} missing`)
+  }
+
+  /** What a section is, is looked at before the most of it is taken. */
+  private async dagJson(size: number): Promise<Uint8Array> {
+    const start = await this.whole(Math.min(size, MAX_CID_BYTES))
+    const read = readCid(start)
+    if (typeof read === 'string') throw this.fault(read)
+    if (read.codec !== 'dag-json') throw this.fault(`${read.cid} is no dag-json block`, read.cid)
+    return asBytes(Buffer.concat([start, await this.whole(size - start.length)]))
   }
 
   private block(section: Uint8Array): CarTextBlock {

@@ -62,7 +62,10 @@ export async function decodeMessage(
   packed: AsyncIterable<Uint8Array>,
   limits: WireLimits = wireLimits,
 ): Promise<IncomingMessage> {
-  const { roots, blocks } = await openCar(unpack(packed, limits), { maxBlocks })
+  const { roots, blocks } = await openCar(unpack(packed, limits), {
+    maxBlocks,
+    isFirstDagJson: true,
+  })
   const iterator = blocks[Symbol.asyncIterator]()
   const first = await iterator.next()
   const root = first.done === true ? undefined : first.value

@@ -9,12 +9,10 @@ import type {
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { PassThrough } from 'node:stream'
 import type { SignedRequest } from '../../keys/http-signature.ts'
-import { ContentDigest, contentDigest } from '../../keys/http-signature.ts'
-import type { CarTextBlock } from '../../store/car-read.ts'
-import type { IncomingMessage, Message } from '../../store/wire.ts'
-import { decodeMessage, encodeMessage, wireLimits } from '../../store/wire.ts'
+import { contentDigest } from '../../keys/http-signature.ts'
+import type { Message } from '../../store/wire.ts'
+import { decodeMessage, wireLimits } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
@@ -23,6 +21,12 @@ import type { Served } from './request.ts'
 import { answer, refusal } from './answer.ts'
 import { answerGateway } from './gateway.ts'
 import { HttpAuth } from './http-auth.ts'
+import type { Content } from './http-content.ts'
+import { contentOf, refusedLength, untilSigned, wholeContent } from './http-content.ts'
+import { end, endBusy, goneOf, packedOf, sendContent } from './http-send.ts'
+import type { Held } from './room.ts'
+import { limitPeers } from './limit-peers.ts'
+import { Room } from './room.ts'
 import type { Rights } from './rights.ts'
 
 /** How a store is served over HTTP. */
@@ -56,15 +60,35 @@ const headersTimeoutMs = 10_000
 const maxHeaderBytes = 16 * 1024
 const maxConnections = 256
 
+/** Bytes that come from clients and wait to go to them, over all that are signed and all that are not. */
+const signedBytes = 64 * 1024 * 1024
+const unsignedBytes = 24 * 1024 * 1024
+/** So long a client waits for room. */
+const busyMs = 10_000
+
+/** What all who ask have in common. */
+interface Door {
+  readonly auth: HttpAuth
+  readonly rooms: Rooms
+}
+
+interface Rooms {
+  readonly signed: Room
+  readonly unsigned: Room
+}
+
 /**
  * Serves a store over HTTP until it is closed.
  *
  * @throws {HandoffError} `HSTORE_USAGE` when it can't listen there, or the certificate or key is none.
  */
 export async function serveHttp(served: Served, options: HttpServeOptions): Promise<HttpServer> {
-  const auth = new HttpAuth(served, options.publicStreams, options.clock)
+  const door: Door = {
+    auth: new HttpAuth(served, options.publicStreams, options.clock),
+    rooms: { signed: new Room(signedBytes), unsigned: new Room(unsignedBytes) },
+  }
   const handle = (request: Request, response: ServerResponse): void => {
-    respond(served, auth, request, response).catch(() => response.destroy())
+    respond(served, door, request, response).catch(() => response.destroy())
   }
   const limits = {
     requestTimeout: requestTimeoutMs,
@@ -76,6 +100,7 @@ export async function serveHttp(served: Served, options: HttpServeOptions): Prom
   const { tls } = options
   const server = tls === undefined ? createServer(limits, handle) : tlsServer(tls, limits, handle)
   server.maxConnections = maxConnections
+  server.on('connection', limitPeers())
   await listen(server, options)
   const at = server.address() as AddressInfo
   const shown = at.family === 'IPv6' ? `[${at.address}]` : at.address
@@ -115,24 +140,24 @@ async function listen(server: Server, { host, port }: HttpServeOptions): Promise
 
 async function respond(
   served: Served,
-  auth: HttpAuth,
+  door: Door,
   request: Request,
   response: ServerResponse,
 ): Promise<void> {
   const { method = '', url = '/' } = request
   const [path] = url.split('?')
   if (path === syncPath) {
-    if (method === 'POST') await respondSync(served, auth, request, response)
+    if (method === 'POST') await respondSync(served, door, request, response)
     else end(response, 405, { allow: 'POST' })
   } else if (path?.startsWith('/ipfs/') === true) {
-    if (method === 'GET' || method === 'HEAD') await respondBlock(served, auth, request, response)
+    if (method === 'GET' || method === 'HEAD') await respondBlock(served, door, request, response)
     else end(response, 405, { allow: 'GET, HEAD' })
   } else end(response, 404)
 }
 
 async function respondSync(
   served: Served,
-  auth: HttpAuth,
+  { auth, rooms }: Door,
   request: Request,
   response: ServerResponse,
 ): Promise<void> {
@@ -143,15 +168,51 @@ async function respondSync(
   const most = rights.mayWrite ? wireLimits.packedBytes : maxReaderBytes
   const refused = refusedLength(request, most)
   if (refused !== undefined) return end(response, refused, { connection: 'close' })
-  const content = contentOf(request, digest, most)
-  const message = await answerTo(served, content, rights, goneOf(response))
+  const room = roomOf(rooms, request)
+  if (rights.mayWrite) {
+    const content = contentOf(request, digest, most)
+    const message = await answerTo(served, content, rights, goneOf(response))
+    if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
+    await sendAnswer(response, room, await packedOf(message))
+  } else await respondReader({ served, rights, room, digest }, request, response)
+}
+
+/** Questions are small: one is read when all of it is there, and few are answered at once. */
+async function respondReader(
+  { served, rights, room, digest }: Reader,
+  request: Request,
+  response: ServerResponse,
+): Promise<void> {
+  const letGo = (): unknown => response.destroy()
+  using held = await room.take(Number(request.headers['content-length']), letGo, busyMs)
+  if (held === undefined) return endBusy(response)
+  const content = await wholeContent(request, digest, held)
   if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
-  await sendAnswer(response, message)
+  const gone = goneOf(response)
+  await room.work(async () => {
+    if (gone.aborted) return
+    const packed = await packedOf(await answerTo(served, content, rights, gone))
+    const sent = await room.take(packed.length, letGo, busyMs)
+    if (sent === undefined) endBusy(response)
+    else void sendPacked(response, packed, sent)
+  })
+}
+
+interface Reader {
+  readonly served: Served
+  readonly rights: Rights
+  readonly room: Room
+  readonly digest: string
+}
+
+/** Who is told by a key never waits behind those who are not. */
+function roomOf({ signed, unsigned }: Rooms, request: Request): Room {
+  return request.headers['signature-input'] === undefined ? unsigned : signed
 }
 
 async function respondBlock(
   served: Served,
-  auth: HttpAuth,
+  { auth, rooms }: Door,
   request: Request,
   response: ServerResponse,
 ): Promise<void> {
@@ -161,16 +222,12 @@ async function respondBlock(
   if (rights === undefined) return end(response, 404)
   const { accept, 'if-none-match': ifNoneMatch } = request.headers
   const asked = { target: signed.target, accept, ifNoneMatch }
-  const { status, headers, content } = await answerGateway(served, asked, rights)
-  if (status === 200) {
-    const facts = { 'content-length': content.length, 'content-digest': contentDigest(content) }
-    response.writeHead(status, { ...headers, ...facts })
-    response.end(request.method === 'HEAD' ? undefined : content)
-  } else if (status === 304) {
-    // a length here would be that of the block
-    response.writeHead(status, headers)
-    response.end()
-  } else end(response, status)
+  const room = roomOf(rooms, request)
+  await room.work(async () => {
+    if (response.destroyed) return
+    const found = await answerGateway(served, asked, rights)
+    await sendFound(response, room, found, signed.method)
+  })
 }
 
 function signedOf({ headers, method = '', url = '/' }: Request, digest: string): SignedRequest {
@@ -179,44 +236,10 @@ function signedOf({ headers, method = '', url = '/' }: Request, digest: string):
 
 const noContent = new Uint8Array(0)
 /** Questions are small. */
-const maxReaderBytes = 1024 * 1024
+const maxReaderBytes = 2 * 1024 * 1024
 
 function textOf(value: string | readonly string[] | undefined): string {
   return typeof value === 'string' ? value : ''
-}
-
-/** Returns the status that refuses a request for the length of its content. */
-function refusedLength({ headers }: Request, most: number): number | undefined {
-  const length = Number(headers['content-length'] ?? 'none')
-  if (headers['transfer-encoding'] !== undefined || Number.isNaN(length)) return 411
-  return Number.isSafeInteger(length) && length <= most ? undefined : 413
-}
-
-/** A request's content as it comes: what came before a cut is not lost. */
-interface Content {
-  readonly chunks: AsyncIterable<Uint8Array>
-  /** Whether it came whole, and is what was signed. */
-  readonly isSigned: Promise<boolean>
-}
-
-function contentOf(request: Request, digest: string, most: number): Content {
-  // all of it has room: it is read to its end, whatever is made of it
-  const chunks = new PassThrough({ highWaterMark: most + 1 })
-  const read = async (): Promise<boolean> => {
-    const came = new ContentDigest()
-    try {
-      for await (const chunk of request) {
-        came.update(chunk as Uint8Array)
-        chunks.write(chunk)
-      }
-      return came.value() === digest
-    } catch {
-      return false // cut off
-    } finally {
-      chunks.end()
-    }
-  }
-  return { chunks, isSigned: read() }
 }
 
 async function answerTo(
@@ -234,41 +257,37 @@ async function answerTo(
   }
 }
 
-/** Returns what is aborted once a client has gone: nobody works for it any more. */
-function goneOf(response: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  response.once('close', () => gone.abort(new Error('the client has gone')))
-  return gone.signal
+async function sendAnswer(response: ServerResponse, room: Room, packed: Uint8Array): Promise<void> {
+  const held = await room.take(packed.length, () => response.destroy(), busyMs)
+  if (held === undefined) endBusy(response)
+  else await sendPacked(response, packed, held)
 }
 
-/** Nothing is done with blocks before all is known to be what was signed. */
-async function* untilSigned(
-  blocks: IncomingMessage['blocks'],
-  isSigned: Promise<boolean>,
-): AsyncGenerator<CarTextBlock> {
-  yield* blocks
-  if (!(await isSigned))
-    throw new HandoffError('HSTORE_REMOTE_INVALID', 'it is not what was signed')
-}
-
-async function sendAnswer(response: ServerResponse, message: Message): Promise<void> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of encodeMessage(message)) chunks.push(chunk)
-  const content = Buffer.concat(chunks)
+function sendPacked(response: ServerResponse, content: Uint8Array, held: Held): Promise<void> {
   response.writeHead(200, {
     'content-type': syncType,
     'content-length': content.length,
     'content-digest': contentDigest(content),
     'cache-control': 'no-store',
   })
-  response.end(content)
+  return sendContent(response, content, held)
 }
 
-function end(
+async function sendFound(
   response: ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(status, { ...headers, 'content-length': 0 })
-  response.end()
+  room: Room,
+  { status, headers, content }: Awaited<ReturnType<typeof answerGateway>>,
+  method: string,
+): Promise<void> {
+  if (status === 200) {
+    const held = await room.take(content.length, () => response.destroy(), busyMs)
+    if (held === undefined) return endBusy(response)
+    const facts = { 'content-length': content.length, 'content-digest': contentDigest(content) }
+    response.writeHead(status, { ...headers, ...facts })
+    void sendContent(response, method === 'HEAD' ? noContent : content, held)
+  } else if (status === 304) {
+    // a length here would be that of the block
+    response.writeHead(status, headers)
+    response.end()
+  } else end(response, status)
 }

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http'
+import type { Message } from '../../store/wire.ts'
+import { encodeMessage } from '../../store/wire.ts'
+import type { Held } from './room.ts'
+
+const stepBytes = 64 * 1024
+/** Who takes nothing for so long is let go. */
+const silenceMs = 60_000
+
+/** Ends a response that has no content. */
+export function end(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { ...headers, 'content-length': 0 })
+  response.end()
+}
+
+/** Tells a client that there is no room for it now. */
+export function endBusy(response: ServerResponse): void {
+  end(response, 503, { 'retry-after': '5', connection: 'close' })
+}
+
+/**
+ * Sends content behind headers that are written, a step whenever the client has taken the one before.
+ *
+ * @param held - The room that it has, given back at the end.
+ */
+export async function sendContent(
+  response: ServerResponse,
+  content: Uint8Array,
+  held: Held,
+): Promise<void> {
+  using _held = held
+  for (let at = 0; at < content.length; at += stepBytes) {
+    const step = content.subarray(at, at + stepBytes)
+    if (!(await isTaken(response, step))) return
+    held.moved(step.length)
+  }
+  response.end()
+}
+
+/** Returns false when the client has gone, or is let go. */
+function isTaken(response: ServerResponse, step: Uint8Array): Promise<boolean> {
+  if (response.destroyed) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const settle = (isTaken: boolean): void => {
+      clearTimeout(timer)
+      response.off('close', goes)
+      resolve(isTaken)
+    }
+    const goes = (): void => settle(false)
+    const timer = setTimeout(() => response.destroy(), silenceMs)
+    response.once('close', goes)
+    response.write(step, (error) => settle(error === undefined || error === null))
+  })
+}
+
+/** Returns what is aborted once a client has gone: nobody works for it any more. */
+export function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(new Error('the client has gone')))
+  return gone.signal
+}
+
+/** Returns a message as it goes over the wire. */
+export async function packedOf(message: Message): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of encodeMessage(message)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
