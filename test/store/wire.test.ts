@@ -1,4 +1,4 @@
-import { inflateRawSync } from 'node:zlib'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../store/block.ts'
 import { HashedBlock } from '../../store/block.ts'
@@ -49,5 +49,20 @@ describe('a message', () => {
     expect((await packed([sparse])).length).toBeLessThan(20_000)
     expect((await packed([dense])).length).toBeGreaterThan(dense.bytes.length)
     expect((await packed([dense])).length).toBeLessThan(dense.bytes.length + 2000)
+  })
+
+  it('that begins with something else is not read on', async () => {
+    const car: Uint8Array[] = []
+    for await (const chunk of writeCarBlocks([dense.cid], [dense])) car.push(chunk)
+    const bytes = deflateRawSync(Buffer.concat(car), { level: 0 })
+    let asked = 0
+    const source = (async function* () {
+      for (let at = 0; at < bytes.length; at += 64 * 1024) {
+        asked += 1
+        yield bytes.subarray(at, at + 64 * 1024)
+      }
+    })()
+    await expect(decodeMessage(source)).rejects.toMatchObject({ code: 'HSTORE_CAR_INVALID' })
+    expect(asked).toBeLessThanOrEqual(4)
   })
 })
