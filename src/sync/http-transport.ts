@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { IncomingMessage as Response } from 'node:http'
 import { contentDigest, signRequest } from '../../keys/http-signature.ts'
 import type { Signer } from '../../keys/signer.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
@@ -7,7 +8,9 @@ import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { quoted } from '../kernel/shown.ts'
-import { Patience } from './patience.ts'
+import { HttpPoster } from './http-post.ts'
+import { Pace } from './pace.ts'
+import { Patience, within } from './patience.ts'
 import type { Transport } from './protocol.ts'
 import { syncPath, syncType } from './serve-http.ts'
 
@@ -29,12 +32,19 @@ export class HttpTransport implements Transport {
   readonly mayOverlap = true
   readonly #url: URL
   readonly #options: HttpOptions
+  readonly #pace = new Pace()
+  readonly #poster: HttpPoster
 
   /** @param url - `http(s)://host[:port][/path]`. */
   constructor(url: string, options: HttpOptions) {
     this.#url = addressOf(url)
     this.name = url
     this.#options = options
+    this.#poster = new HttpPoster(this.#url)
+  }
+
+  get carryBytes(): number {
+    return this.#pace.sizeBytes
   }
 
   async ask(request: Message): Promise<IncomingMessage> {
@@ -42,10 +52,12 @@ export class HttpTransport implements Transport {
     for await (const chunk of encodeMessage(request)) chunks.push(chunk)
     const content = new Uint8Array(Buffer.concat(chunks))
     const over = new AbortController()
-    const response = await this.#post(content, over)
-    if (response.status === 401 || response.status === 403) throw this.#denied()
-    const { body, status } = response
-    if (status !== 200 || body === null) throw this.#fault(`it answers ${status}`)
+    const body = await this.#post(content, over)
+    const { statusCode: status } = body
+    if (status !== 200) {
+      over.abort()
+      throw status === 401 || status === 403 ? this.#denied() : this.#fault(`it answers ${status}`)
+    }
     const patience = new Patience(this.#options.idleMs)
     const fault = (): Error => {
       over.abort()
@@ -62,29 +74,27 @@ export class HttpTransport implements Transport {
   async #post(content: Uint8Array, over: AbortController): Promise<Response> {
     const { signer, idleMs, clock } = this.#options
     const digest = contentDigest(content)
-    const { host, href, pathname } = this.#url
+    const { host, pathname } = this.#url
     const signed = { method: 'POST', authority: host, target: pathname, digest }
     const facts = {
       created: Math.floor(clock() / 1000),
       nonce: randomBytes(16).toString('base64url'),
     }
     const signature = signer === undefined ? {} : signRequest(signed, facts, signer)
-    // content is waited for as long as it comes
-    const timer = setTimeout(() => over.abort(new Error('it says nothing')), idleMs)
+    const headers = { 'content-type': syncType, 'content-digest': digest, ...signature }
+    // what is sent takes its time; the content of the answer is waited for as long as it comes
+    const mostMs = idleMs + this.#pace.allowanceMs(content.length)
+    const startMs = performance.now()
+    const fault = (): Error => {
+      over.abort()
+      return new Error('it says nothing')
+    }
     try {
-      return await fetch(href, {
-        method: 'POST',
-        body: content,
-        // an answer from elsewhere is none of this remote
-        redirect: 'error',
-        headers: { 'content-type': syncType, 'content-digest': digest, ...signature },
-        signal: over.signal,
-      })
+      const answer = await within(this.#poster.post(content, headers, over.signal), mostMs, fault)
+      this.#pace.note(content.length, performance.now() - startMs)
+      return answer
     } catch (error) {
-      const { cause } = error as { cause?: unknown }
-      throw this.#fault(whyOf(cause ?? error))
-    } finally {
-      clearTimeout(timer)
+      throw this.#fault(whyOf(error))
     }
   }
 
@@ -122,7 +132,7 @@ export class HttpTransport implements Transport {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // each request stands for itself
+    this.#poster.close()
   }
 }
 

@@ -1,5 +1,5 @@
 /** Milliseconds that a byte buys: who sends less than 1 KiB/s is waited for no longer than one who says nothing. */
-const msPerByte = 1000 / 1024
+export const msPerByte: number = 1000 / 1024
 
 /** How long a remote is waited for: neither silence nor a drip holds a sync for ever. */
 export class Patience {
@@ -12,9 +12,13 @@ export class Patience {
     this.#leftMs = mostMs
   }
 
-  /** Begins anew, for another answer. */
-  renew(): void {
-    this.#leftMs = this.#mostMs
+  /**
+   * Begins anew, for another answer.
+   *
+   * @param graceMs - How much longer its first byte may take.
+   */
+  renew(graceMs = 0): void {
+    this.#leftMs = this.#mostMs + graceMs
   }
 
   /**

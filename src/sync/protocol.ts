@@ -29,6 +29,8 @@ export interface Transport extends AsyncDisposable {
   readonly name: string
   /** Whether a question may be asked before the answer to the one before is read to its end. */
   readonly mayOverlap?: boolean
+  /** About how many bytes of blocks a request is to carry now, so that a slow way is not cut with much under way. */
+  readonly carryBytes?: number
   ask(request: Message): Promise<IncomingMessage>
 }
 

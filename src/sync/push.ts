@@ -2,12 +2,13 @@ import { linkForm } from '../../store/canonical.ts'
 import type { Block } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { linksFirst } from '../../store/links-first.ts'
+import { HandoffError } from '../errors.ts'
 import { ask, askPlain } from './ask.ts'
 import type { Unstored } from './fate.ts'
 import { linksOf, rosterFirst } from './order.ts'
 import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
-import { maxWanted } from './protocol.ts'
+import { answerBytes, maxWanted } from './protocol.ts'
 import type { WithOwn } from './reconcile.ts'
 import { addEntry, addPart, Answer, Needs, piecesFrom } from './serve-blocks.ts'
 
@@ -95,7 +96,7 @@ class Pusher {
     cids: readonly CidText[],
   ): Promise<{ readonly blocks: readonly Block[]; readonly taken: number }> {
     return this.#withOwn(async ({ db }) => {
-      const found = new Answer()
+      const found = new Answer(this.#carryBytes)
       let taken = 0
       for (const cid of cids.slice(0, maxWanted)) {
         if (found.isFull) break
@@ -142,7 +143,7 @@ class Pusher {
 
   async #sendLacking(stream: string, lacking: readonly Lacking[]): Promise<Lacking[]> {
     const large: { readonly cid: CidText; readonly size: number }[] = []
-    const found = new Answer()
+    const found = new Answer(this.#carryBytes)
     await this.#withOwn(async ({ db }) => {
       const parts = new Needs(db)
       for (const { entry, needs } of lacking) {
@@ -162,17 +163,36 @@ class Pusher {
   }
 
   async #giveLarge(cid: CidText, size: number): Promise<void> {
-    for (let at = 0; ;) {
-      const blocks = await this.#withOwn(({ db }) => piecesFrom(db, cid, at))
-      const order = blocks.map((block) => [linkForm(block.cid)])
-      const control = { is: 'give', artifact: linkForm(cid), at, size, order }
-      const { fields, blocks: none } = await ask(this.#transport, { control, blocks }, 'give')
-      for await (const block of none) fields.fail(block.cid)
-      const have = fields.count('have')
+    // what came of it before a cut is not sent again
+    for (let at = await this.#give(cid, { at: 0, size }, []); ;) {
+      const blocks = await this.#withOwn(({ db }) => piecesFrom(db, cid, at, this.#carryBytes))
+      const have = await this.#give(cid, { at, size }, blocks)
       for (const { bytes } of blocks) this.#progress.block(bytes.length)
       if (blocks.length === 0) return
-      if (have <= at && at > 0) fields.fail('have')
+      if (have <= at) throw this.#takesNothing(cid)
       at = have
     }
+  }
+
+  /** Returns how much of it is there. */
+  async #give(
+    cid: CidText,
+    { at, size }: { readonly at: number; readonly size: number },
+    blocks: readonly Block[],
+  ): Promise<number> {
+    const order = blocks.map((block) => [linkForm(block.cid)])
+    const control = { is: 'give', artifact: linkForm(cid), at, size, order }
+    const { fields, blocks: none } = await ask(this.#transport, { control, blocks }, 'give')
+    for await (const block of none) fields.fail(block.cid)
+    return fields.count('have')
+  }
+
+  #takesNothing(cid: CidText): HandoffError {
+    const message = `${this.#transport.name} takes nothing of the artifact ${cid}`
+    return new HandoffError('HSTORE_REMOTE_INVALID', message, { details: { cid } })
+  }
+
+  get #carryBytes(): number {
+    return this.#transport.carryBytes ?? answerBytes
   }
 }

@@ -19,10 +19,15 @@ export const pieceSize: number = 1024 * 1024
 export class Answer {
   readonly blocks: Block[] = []
   readonly #seen = new Set<CidText>()
+  readonly #limitBytes: number
   #sizeBytes = 0
 
+  constructor(limitBytes: number = answerBytes) {
+    this.#limitBytes = limitBytes
+  }
+
   get isFull(): boolean {
-    return this.#sizeBytes >= answerBytes
+    return this.#sizeBytes >= this.#limitBytes
   }
 
   has(cid: CidText): boolean {
@@ -130,12 +135,19 @@ export async function addPart(
   return undefined
 }
 
-/** Returns the bytes of a large artifact from an offset on, at most 4 MiB, as blocks in their order, each once. */
-export async function piecesFrom(db: Database, cid: CidText, at: number): Promise<Block[]> {
-  const bytes = await readArtifactRange(db.directory, cid, at, answerBytes)
+/** Returns the bytes of a large artifact from an offset on, as blocks in their order, each once. */
+export async function piecesFrom(
+  db: Database,
+  cid: CidText,
+  at: number,
+  most: number = answerBytes,
+): Promise<Block[]> {
+  const bytes = await readArtifactRange(db.directory, cid, at, most)
+  // what is whole of a message that is cut counts
+  const size = Math.min(pieceSize, Math.ceil(most / 4))
   const pieces: Block[] = []
-  for (let from = 0; from < bytes.length; from += pieceSize) {
-    const piece = HashedBlock.of(bytes.subarray(from, from + pieceSize), 'raw')
+  for (let from = 0; from < bytes.length; from += size) {
+    const piece = HashedBlock.of(bytes.subarray(from, from + size), 'raw')
     // a file may repeat itself: the rest is asked for again
     if (pieces.some(({ cid: other }) => other === piece.cid)) break
     pieces.push(piece)

@@ -10,6 +10,7 @@ import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { bounded, quoted } from '../kernel/shown.ts'
+import { Pace } from './pace.ts'
 import { Patience, within } from './patience.ts'
 import type { Transport } from './protocol.ts'
 
@@ -36,6 +37,7 @@ export class SshTransport implements Transport {
   readonly #failed: Promise<never>
   readonly #idleMs: number
   readonly #patience: Patience
+  readonly #pace = new Pace()
   readonly #ended: Promise<void>
   /** Answers come in the order of the questions: each is read once the one before has been. */
   #lastRead: Promise<void> = Promise.resolve()
@@ -91,10 +93,12 @@ export class SshTransport implements Transport {
     this.#lastRead = new Promise((resolve) => {
       endRead = resolve
     })
-    await this.#send(request)
+    const startMs = performance.now()
+    const sentBytes = await this.#send(request)
     await within(before, this.#idleMs, () => this.#fault('its answer was not read to the end'))
-    this.#patience.renew()
+    this.#patience.renew(this.#pace.allowanceMs(sentBytes))
     const message = await this.#reader.next()
+    this.#pace.note(sentBytes, performance.now() - startMs)
     if (message !== undefined) return decodeMessage(endedBy(message, endRead))
     // why, it may still be about to say
     const fault = (): Error => this.#fault('it broke off')
@@ -102,19 +106,24 @@ export class SshTransport implements Transport {
     throw fault()
   }
 
-  async #send(request: Message): Promise<void> {
+  /** Returns how many bytes were sent. */
+  async #send(request: Message): Promise<number> {
+    let sentBytes = 0
     for await (const chunk of encodeFrames(encodeMessage(request))) {
       if (this.#isOver || !this.#child.stdin.writable) throw this.#fault('it broke off')
-      if (!this.#child.stdin.write(chunk)) await this.#drained()
+      if (!this.#child.stdin.write(chunk)) await this.#drained(chunk.length)
+      sentBytes += chunk.length
     }
+    return sentBytes
   }
 
-  async #drained(): Promise<void> {
+  async #drained(sizeBytes: number): Promise<void> {
     const { stdin } = this.#child
     const drained = Promise.race([once(stdin, 'drain'), once(stdin, 'close')]).catch(() => {
       throw this.#fault('it broke off')
     })
-    await within(drained, this.#idleMs, () => this.#fault('it takes nothing more'))
+    const mostMs = this.#idleMs + this.#pace.allowanceMs(sizeBytes)
+    await within(drained, mostMs, () => this.#fault('it takes nothing more'))
   }
 
   #fault(why: string): HandoffError {

@@ -132,6 +132,24 @@ describe('a remote over HTTP', () => {
     30_000,
   )
 
+  it('is given time for what is sent to it, at 1 KiB/s', async () => {
+    const server = createServer((request, response) => {
+      request.resume()
+      request.on('end', () => setTimeout(() => response.end(answer), 3 * idleMs))
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const to = (): Transport =>
+      new HttpTransport(url, { signer: undefined, idleMs, clock: Date.now })
+    await using transport = to()
+    const blocks = [block]
+    const { control } = await transport.ask({ control: { is: 'push' }, blocks })
+    expect(control).toMatchObject({ is: 'push' })
+    // a question alone has no such time
+    expect(await codeOf(to())).toBe(failed)
+  })
+
   it('that is slow, but not too slow, is waited for', async () => {
     const server = createServer((request, response) => {
       request.resume()
