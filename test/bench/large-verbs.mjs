@@ -31,8 +31,9 @@ export async function measureStore(dir, { ref, next }) {
   const last = next(9).document.revision
   rows.push(await rowOf('sync, 10 new', other, ['sync', from]))
   rmSync(other, { recursive: true, force: true })
-  await measure('roster alias', ['roster', 'alias', author, 'csag:agent/also'])
   await measure('resume, 10 later', ['resume', last])
+  await measure('roster alias', ['roster', 'alias', author, 'csag:agent/also'])
+  await measure('resume, new roster', ['resume', last])
   await measure('verify', ['verify', last])
   await measure('resume --full', ['resume', last, '--full'])
   await measure('verify --all --full', ['verify', '--all', '--full'])

@@ -34,6 +34,7 @@ const plotted = new Set([
   'log',
   'verify --all --full',
   'resume, first',
+  'resume, again',
   'resume, 10 later',
   'roster alias',
   'clone',

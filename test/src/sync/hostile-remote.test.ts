@@ -439,7 +439,6 @@ async function syncFrom(store: TestStore, remote: string, change: Change): Promi
   await server.serve(remote, change)
   const ran = await runMeasured(store, 60_000, 'sync', server.url, '--pull', '--json')
   expect(ran.signal).toBeNull()
-  console.log('PEAK', ran.peakMib)
   expect(ran.peakMib).toBeLessThanOrEqual(mostMib)
   expect(ran.err.split('\n').length, ran.err).toBeLessThanOrEqual(2)
   if (ran.out === '') return json<{ code: string }>({ ...ran, out: ran.err }).code
