@@ -17,6 +17,7 @@ import { linksIn } from '../store/links.ts'
 import { entryOfForm, looksLikeEntry } from './entry/decode.ts'
 import { findLosses } from './graph/losses.ts'
 import { HstoreError } from './kernel/errors.ts'
+import { Reached } from './reached.ts'
 
 /** What `gc` took away. */
 export interface GcReport {
@@ -31,15 +32,11 @@ export interface GcReport {
   readonly spared: number
 }
 
-/** What a scan of the blocks says of them. */
-interface Reached {
-  /** Every CID that is an entry or that one leads to. */
-  readonly needed: ReadonlySet<CidText>
-  /** Blocks that are not among them, with their sizes. */
-  readonly loose: ReadonlyMap<CidText, number>
-  /** Blocks that an entry is never without, each with one such entry. */
-  readonly parts: ReadonlyMap<CidText, CidText>
-  readonly held: ReadonlySet<CidText>
+/** What was dropped, and on what ground. */
+interface Dropped {
+  readonly reached: Reached
+  readonly blocks: number
+  readonly sizeBytes: number
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -55,24 +52,23 @@ const maxScans = 5
  * leads to may be all that is left of something. `HSTORE_STORE_BUSY` when puts of this process leave no moment for it.
  */
 export async function collectGarbage(db: Database, nowMs: number): Promise<GcReport> {
-  const { needed, loose } = await dropBlocks(db)
+  const { reached, blocks, sizeBytes } = await dropBlocks(db)
   const old = (file: Leftover): boolean => nowMs - file.changedMs >= dayMs
-  const files = await looseFiles(db.directory, needed)
+  const files = await looseFiles(db.directory, reached)
   const temporary: Leftover[] = []
   for await (const file of listTemporaryFiles(db.directory)) temporary.push(file)
   const removed = [...files, ...temporary].filter((file) => old(file) && removeUnchanged(file))
   await removeEmptyFolders(db.directory, nowMs - dayMs)
-  const sizes = [...loose.values(), ...removed.map(({ sizeBytes }) => sizeBytes)]
   return {
-    blocks: loose.size,
+    blocks,
     artifacts: removed.filter((file) => files.includes(file)).length,
     temporary: removed.filter((file) => temporary.includes(file)).length,
-    sizeBytes: sizes.reduce((sum, size) => sum + size, 0),
+    sizeBytes: removed.reduce((sum, file) => sum + file.sizeBytes, sizeBytes),
     spared: files.length + temporary.length - removed.length,
   }
 }
 
-async function dropBlocks(db: Database): Promise<Reached> {
+async function dropBlocks(db: Database): Promise<Dropped> {
   for (let scans = 0; scans < maxScans; scans++) {
     // a scan sees what is on disk when it begins, and no more
     await db.settled()
@@ -81,39 +77,33 @@ async function dropBlocks(db: Database): Promise<Reached> {
     const lost = await findLost(db, reached)
     if (db.commits !== before) continue
     if (lost !== undefined) throw damaged(db, lost)
-    const dropped = [...reached.loose.keys()]
-    if (dropped.length === 0) return reached
-    // so that a repair of the database, which may find them again, does not bring them back
-    const rows = dropped.map((key) => ({ index: 'collected' as const, key, values: [] }))
-    await db.commit({ blocks: [], rows, dropped })
-    await db.compact()
-    return reached
+    const { cids: dropped, sizeBytes } = reached.loose()
+    if (dropped.length > 0) {
+      // so that a repair of the database, which may find them again, does not bring them back
+      const rows = dropped.map((key) => ({ index: 'collected' as const, key, values: [] }))
+      await db.commit({ blocks: [], rows, dropped })
+      await db.compact()
+    }
+    return { reached, blocks: dropped.length, sizeBytes }
   }
   const message = `${db.directory}: puts go on all the time: collect when there are none`
   throw new StoreError('HSTORE_STORE_BUSY', message)
 }
 
 async function reach(db: Database): Promise<Reached> {
-  const links = new Map<CidText, readonly CidText[]>()
-  const sizes = new Map<CidText, number>()
-  const entries: CidText[] = []
-  const parts = new Map<CidText, CidText>()
+  const reached = new Reached()
   for await (const blocks of db.scanBatches()) {
     for (const { cid, bytes, sound, key } of blocks) {
       if (cid === undefined || !sound) throw damaged(db, `the block ${key} is damaged`)
-      sizes.set(cid, bytes.length)
+      reached.hold(cid, bytes.length)
       if (codecOf(cid) === 'raw') continue
       const { form } = decodeForm(bytes)
-      links.set(cid, linksIn(form))
-      if (!looksLikeEntry(form)) continue
-      entries.push(cid)
-      for (const block of partsOf(cid, bytes, form)) parts.set(block, cid)
+      reached.link(cid, linksIn(form))
+      if (looksLikeEntry(form)) reached.need(cid, partsOf(cid, bytes, form))
     }
   }
-  const needed = new Set(entries)
-  for (const cid of needed) for (const link of links.get(cid) ?? []) needed.add(link)
-  const loose = [...sizes].filter(([cid]) => !needed.has(cid))
-  return { needed, loose: new Map(loose), parts, held: new Set(sizes.keys()) }
+  reached.follow()
+  return reached
 }
 
 /** The blocks that an entry is never without; what only they lead to would seem to be needed by nobody. */
@@ -127,11 +117,11 @@ function partsOf(cid: CidText, bytes: Uint8Array, form: { [key: string]: JsonFor
   }
 }
 
-async function findLost(db: Database, { parts, held }: Reached): Promise<string | undefined> {
-  for (const [part, cid] of parts)
-    if (!held.has(part)) return `block ${part} of entry ${cid} is lost`
+async function findLost(db: Database, reached: Reached): Promise<string | undefined> {
+  const lost = reached.findLostPart()
+  if (lost !== undefined) return `block ${lost.part} of entry ${lost.entry} is lost`
   for await (const cid of readEntryList(db.directory, 'acknowledged')) {
-    if (!held.has(cid)) return `entry ${cid} was acknowledged and is lost`
+    if (!reached.isHeld(cid)) return `entry ${cid} was acknowledged and is lost`
   }
   for (const cid of await findLosses(db)) return `entry ${cid} is lost (hstore fsck --forget-lost)`
   return undefined
@@ -143,10 +133,10 @@ function damaged({ directory }: Database, what: string): StoreError {
 }
 
 /** A file whose name is no CID is not ours to remove. */
-async function looseFiles(directory: string, needed: ReadonlySet<CidText>): Promise<Leftover[]> {
+async function looseFiles(directory: string, reached: Reached): Promise<Leftover[]> {
   const files: Leftover[] = []
   for await (const { cid, path } of listArtifactFiles(directory)) {
-    const file = cid === undefined || needed.has(cid) ? undefined : await findLeftover(path)
+    const file = cid === undefined || reached.isNeeded(cid) ? undefined : await findLeftover(path)
     if (file !== undefined) files.push(file)
   }
   return files
