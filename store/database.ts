@@ -94,9 +94,9 @@ export interface Database extends BlockReader, AsyncDisposable {
 const writeBufferSize = 8 * 1024 * 1024
 const durable: object = { sync: true }
 const formatKey = rowKey('meta', 'format')
-const formatRow = encodeRow(['2'])
-// without packed blocks, else the same
-const plainFormatRow = encodeRow(['1'])
+const formatRow = encodeRow(['3'])
+// 1 without packed blocks, 2 without rows of fingerprints over ranges, else the same
+const olderFormatRows: readonly string[] = [encodeRow(['1']), encodeRow(['2'])]
 
 /**
  * Opens the database of a store and holds it until it is closed.
@@ -212,7 +212,7 @@ async function isBlank(databasePath: string): Promise<boolean> {
 /** A database without its format row has lost what was in it; one that was being made when its process died is empty. */
 async function settleFormat(level: TextLevel, directory: string, create: boolean): Promise<void> {
   const row = level.getSync(formatKey)
-  if (row === formatRow || row === plainFormatRow) return
+  if (row === formatRow || (row !== undefined && olderFormatRows.includes(row))) return
   if (row !== undefined) {
     const message = `${directory}: the store has format ${row}, made by a newer hstore: update hstore`
     throw new StoreError('HSTORE_STORE_NEWER', message)
@@ -224,9 +224,9 @@ async function settleFormat(level: TextLevel, directory: string, create: boolean
   await writeFormat(level)
 }
 
-/** What is written from now on an hstore that knows format 1 only can't read. */
+/** What is written from now on an older hstore can't read, or would not keep right. */
 async function raiseFormat(level: TextLevel): Promise<void> {
-  if (level.getSync(formatKey) === plainFormatRow) await writeFormat(level)
+  if (level.getSync(formatKey) !== formatRow) await writeFormat(level)
 }
 
 async function writeFormat(level: TextLevel): Promise<void> {

@@ -1,7 +1,16 @@
 import type { CidText } from './cid-text.ts'
 import type { RowChange } from './commit.ts'
 import type { IndexName } from './keyspace.ts'
-import { entryKey, nameKey, nodeKey, rangeKey, rangeOf, rowKey, tipKey } from './keyspace.ts'
+import {
+  entryKey,
+  nameKey,
+  nodeKey,
+  rangeFan,
+  rangeNodeKey,
+  rangeOf,
+  rowKey,
+  tipKey,
+} from './keyspace.ts'
 import { linksFirst } from './links-first.ts'
 import { includesSorted, placeIn } from './sorted.ts'
 
@@ -48,9 +57,7 @@ export function planRows(read: ReadRow, entry: EntryRow): RowChange[] {
     { index: 'bodies', key: body, values: insert(twins, cid) },
     { index: 'tips', key, values: insert(tips, cid) },
   ]
-  const range = rangeKey(stream, rangeOf(seq))
-  if (read('ranges', range) !== undefined)
-    rows.push({ index: 'ranges', key: range, values: undefined })
+  rows.push(...unfingerprint(read, stream, seq))
   if (name !== undefined) {
     const key = nameKey(stream, name)
     const values = insert(read('names', key) ?? [], cid)
@@ -59,6 +66,16 @@ export function planRows(read: ReadRow, entry: EntryRow): RowChange[] {
   }
   if (entry.isNode) rows.push(...planNode(read, entry, twins))
   return rows
+}
+
+/** Where a node of the tree of ranges has a row, all below it have theirs: none is left above the first that has none. */
+function unfingerprint(read: ReadRow, stream: string, seq: number): RowChange[] {
+  const rows: RowChange[] = []
+  for (let level = 0, at = rangeOf(seq); ; level++, at = Math.floor(at / rangeFan)) {
+    const key = rangeNodeKey(stream, level, at)
+    if (read('ranges', key) === undefined) return rows
+    rows.push({ index: 'ranges', key, values: undefined })
+  }
 }
 
 /**

@@ -15,6 +15,7 @@ import type { CidText } from './cid-text.ts'
  * | bodies | body CID | CIDs of the entries with that body, sorted |
  * | nodes | stream, entry CID | the node that the entry is part of, the body CID; absent where the entry is its own node |
  * | ranges | stream, the seq but for its last two digits | the fingerprint of the entries there |
+ * | ranges | stream, number of a node, level from 1 on | the fingerprint of the node: see ranges.ts |
  * | collected | CID of a block that `gc` deleted | none |
  * | made | entry CID | what proves that this user made the entry here |
  * | marks, meta | the caller's | the caller's |
@@ -88,6 +89,21 @@ export function entryPrefix(stream: string): string {
 /** Returns what the keys of the entries of a range begin with; it is the key of the range in `ranges`. */
 export function rangeKey(stream: string, range: number): string {
   return entryPrefix(stream) + String(range).padStart(seqDigits - rangeDigits, '0')
+}
+
+/** Nodes of the tree of ranges that one node of the level above covers. */
+export const rangeFan = 32
+
+/** Returns the key in `ranges` of a node of the tree of ranges; those of level 0 are the ranges. */
+export function rangeNodeKey(stream: string, level: number, index: number): string {
+  const key = rangeKey(stream, index)
+  return level === 0 ? key : key + separator + level
+}
+
+/** Returns stream, level and number of a key of `ranges`. */
+export function parseRangeKey(key: string): { stream: string; level: number; index: number } {
+  const [stream = '', index = '', level = '0'] = key.split(separator)
+  return { stream, level: Number(level), index: Number(index) }
 }
 
 /** Returns the range that an entry is in: those of a hundred values of `seq`. */

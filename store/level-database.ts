@@ -21,6 +21,7 @@ import {
 } from './keyspace.ts'
 import type { TextLevel } from './level-block-store.ts'
 import { isSound, LevelBlockStore } from './level-block-store.ts'
+import { FullRanges } from './full-ranges.ts'
 import { storeErrorOf } from './level-errors.ts'
 import { packBlock } from './packed-block.ts'
 import { readAhead } from './read-ahead.ts'
@@ -49,6 +50,7 @@ export class LevelDatabase implements Database {
   readonly #blocks: BlockReader
   readonly #cache = new RowCache(cacheLimit)
   readonly #acknowledged: AcknowledgedList | undefined
+  readonly #fullRanges = new FullRanges()
   #commits = 0
   #closing: Promise<void> | undefined
 
@@ -77,6 +79,10 @@ export class LevelDatabase implements Database {
 
   readRow(index: IndexName, key: string): readonly string[] | undefined {
     this.#assertOpen()
+    return this.#row(index, key)
+  }
+
+  #row(index: IndexName, key: string): readonly string[] | undefined {
     const fullKey = rowKey(index, key)
     const pending = this.#queue.findRow(fullKey)
     // A pending deletion is null and must hide what the cache and the disk still hold.
@@ -94,6 +100,10 @@ export class LevelDatabase implements Database {
 
   async *rowBatches(index: IndexName, prefix: string): AsyncGenerator<readonly Row[]> {
     this.#assertOpen()
+    yield* this.#batches(index, prefix)
+  }
+
+  async *#batches(index: IndexName, prefix: string): AsyncGenerator<readonly Row[]> {
     await this.settled()
     const bounds = { keyEncoding: 'view', highWaterMarkBytes: rowBatchBytes } as const
     const range = rowRange(index, prefix)
@@ -228,8 +238,9 @@ export class LevelDatabase implements Database {
   }
 
   #settle(group: WriteGroup, failed: boolean): void {
-    if (failed) this.#cache.clear()
-    else for (const [key, values] of group.rows) this.#cache.refresh(key, values)
+    if (failed) return this.#cache.clear()
+    for (const [key, values] of group.rows) this.#cache.refresh(key, values)
+    this.#fullRanges.note(group)
   }
 
   #load(fullKey: string): readonly string[] | undefined {
@@ -251,6 +262,12 @@ export class LevelDatabase implements Database {
 
   async #close(): Promise<void> {
     await this.settled()
+    const rows = await this.#fullRanges.rows({
+      readRow: (index, key) => this.#row(index, key),
+      rowBatches: (index, prefix) => this.#batches(index, prefix),
+    })
+    // the database is closed whatever becomes of them
+    if (rows.length > 0) await this.#queue.add({ blocks: [], rows }).catch(() => undefined)
     this.#acknowledged?.close()
     await this.#closeLevel()
   }

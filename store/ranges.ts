@@ -3,15 +3,18 @@ import type { CidText } from './cid-text.ts'
 import { digestOf } from './cid-text.ts'
 import type { RowChange } from './commit.ts'
 import type { Database } from './database.ts'
-import { entryPrefix, parseEntryKey, rangeKey } from './keyspace.ts'
+import { parseEntryKey, rangeFan, rangeKey, rangeNodeKey } from './keyspace.ts'
 
 /*
  * Fingerprints of what a stream holds, in a tree: a leaf covers the entries of a hundred values of seq, an inner node 32
  * nodes of the level below. All are sha2-256, so that nobody can make two sets with one fingerprint.
+ *
+ * Nodes with others behind them are remembered in rows of `ranges`. Where a node has a row, all below it have theirs: so
+ * whoever adds an entry goes up from its leaf, and deletes rows until there is none.
  */
 
-/** Nodes that one node of the level above covers. */
-export const rangeFan = 32
+/** What reads rows. */
+export type RowReader = Pick<Database, 'readRow' | 'rowBatches'>
 
 /** Fingerprint of a node that holds nothing. */
 export const emptyFingerprint = ''
@@ -26,7 +29,7 @@ export function fingerprintOf(cids: readonly CidText[]): string {
 
 /** Returns the entries of a range, sorted. */
 export async function entriesInRange(
-  db: Database,
+  db: RowReader,
   stream: string,
   range: number,
 ): Promise<readonly CidText[]> {
@@ -36,84 +39,82 @@ export async function entriesInRange(
   return cids.sort()
 }
 
-/** The fingerprints of one stream. */
+/** The fingerprints of one stream, as long as nothing is written to it: each is read or computed when it is asked for. */
 export class RangeTree {
-  readonly #levels: (readonly string[])[]
-
-  constructor(leaves: readonly string[]) {
-    this.#levels = [leaves]
-  }
-
   /** How many leaves it has. */
-  get size(): number {
-    return this.#levels[0]!.length
+  readonly size: number
+  readonly #db: RowReader
+  readonly #stream: string
+  readonly #known = new Map<string, string>()
+  #fresh: RowChange[] = []
+
+  /** @param size - One more than the range of the largest seq. */
+  constructor(db: RowReader, stream: string, size: number) {
+    this.#db = db
+    this.#stream = stream
+    this.size = size
   }
 
   /** Returns the fingerprint of the whole. */
-  get root(): string {
+  root(): Promise<string> {
     return this.node(levelsFor(this.size), 0)
   }
 
   /** Returns the fingerprint of a node; empty where there is nothing. */
-  node(level: number, index: number): string {
-    while (this.#levels.length <= level) this.#levels.push(above(this.#levels.at(-1)!))
-    return this.#levels[level]![index] ?? emptyFingerprint
+  async node(level: number, index: number): Promise<string> {
+    if (index >= nodesAt(level, this.size)) return emptyFingerprint
+    if (level > 0 && nodesAt(level - 1, this.size) === 1) return this.node(level - 1, 0)
+    const key = rangeNodeKey(this.#stream, level, index)
+    const known = this.#known.get(key) ?? this.#db.readRow('ranges', key)?.[0]
+    const found = known ?? (await this.#compute(level, index))
+    this.#known.set(key, found)
+    // the last one of a level changes with the next entry
+    if (known === undefined && index < nodesAt(level, this.size) - 1)
+      this.#fresh.push({ index: 'ranges', key, values: [found] })
+    return found
   }
 
   /** Returns the fingerprints of the nodes below one, without those at the end that hold nothing. */
-  children(level: number, index: number): readonly string[] {
-    this.node(level, index)
-    return this.#levels[level - 1]!.slice(index * rangeFan, (index + 1) * rangeFan)
+  async children(level: number, index: number): Promise<readonly string[]> {
+    const end = nodesAt(level - 1, this.size)
+    const found: string[] = []
+    for (const at of nodesBelow(index)) if (at < end) found.push(await this.node(level - 1, at))
+    return found
   }
+
+  /** Returns the rows that remember what was computed, once. */
+  takeRows(): readonly RowChange[] {
+    const rows = this.#fresh
+    this.#fresh = []
+    return rows
+  }
+
+  async #compute(level: number, index: number): Promise<string> {
+    return level === 0
+      ? fingerprintOf(await entriesInRange(this.#db, this.#stream, index))
+      : fingerprintOver(await this.children(level, index))
+  }
+}
+
+/** Returns how many nodes a level has over some leaves. */
+function nodesAt(level: number, leaves: number): number {
+  return Math.ceil(leaves / rangeFan ** level)
 }
 
 /** Returns the level at which one node covers `leaves` leaves. */
 export function levelsFor(leaves: number): number {
   let level = 0
-  for (let nodes = leaves; nodes > 1; nodes = Math.ceil(nodes / rangeFan)) level += 1
+  while (nodesAt(level, leaves) > 1) level += 1
   return level
 }
 
-/** A node with one child is that child, so that a tree has one root however tall it is thought. */
-function above(below: readonly string[]): readonly string[] {
-  const nodes: string[] = []
-  for (let at = 0; at < below.length; at += rangeFan) {
-    const children = below.slice(at, at + rangeFan)
-    const isAlone = at === 0 && below.length === 1
-    nodes.push(isAlone ? children[0]! : hashOf(children))
-  }
-  return nodes
+/** Returns the numbers of the nodes that one covers, on the level below. */
+export function nodesBelow(index: number): number[] {
+  return Array.from({ length: rangeFan }, (_, i) => index * rangeFan + i)
 }
 
-function hashOf(children: readonly string[]): string {
+/** Returns the fingerprint of a node over others. */
+export function fingerprintOver(children: readonly string[]): string {
   if (children.every((child) => child === emptyFingerprint)) return emptyFingerprint
   return createHash('sha256').update(children.join('\n')).digest('base64url')
-}
-
-/**
- * Returns the tree of a stream, and remembers what it had to compute.
- *
- * @param leaves - How many there are: one more than the range of the largest seq.
- */
-export async function readRangeTree(
-  db: Database,
-  stream: string,
-  leaves: number,
-): Promise<RangeTree> {
-  const known = new Map<string, string>()
-  for await (const batch of db.rowBatches('ranges', entryPrefix(stream)))
-    for (const { key, values } of batch) known.set(key, values[0] ?? emptyFingerprint)
-  const fingerprints: string[] = []
-  const rows: RowChange[] = []
-  for (let range = 0; range < leaves; range++) {
-    const key = rangeKey(stream, range)
-    const remembered = known.get(key)
-    const found = remembered ?? fingerprintOf(await entriesInRange(db, stream, range))
-    // the last one changes with the next entry
-    if (remembered === undefined && found !== emptyFingerprint && range < leaves - 1)
-      rows.push({ index: 'ranges', key, values: [found] })
-    fingerprints.push(found)
-  }
-  if (rows.length > 0) await db.commit({ blocks: [], rows })
-  return new RangeTree(fingerprints)
 }

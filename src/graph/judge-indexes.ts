@@ -3,8 +3,14 @@ import type { RowChange } from '../../store/commit.ts'
 import type { Database, Row } from '../../store/database.ts'
 import { planAll } from '../../store/indexes.ts'
 import type { IndexName } from '../../store/keyspace.ts'
-import { parseEntryKey, rangeKey, rangeOf } from '../../store/keyspace.ts'
-import { fingerprintOf } from '../../store/ranges.ts'
+import {
+  parseEntryKey,
+  parseRangeKey,
+  rangeKey,
+  rangeNodeKey,
+  rangeOf,
+} from '../../store/keyspace.ts'
+import { fingerprintOf, fingerprintOver, nodesBelow } from '../../store/ranges.ts'
 import { rowOf } from '../entry/row.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
@@ -58,24 +64,47 @@ export async function planRows(db: Database, graph: LoadedGraph): Promise<readon
   return [...changes, ...expected.values()]
 }
 
-/** Ranges whose fingerprint is not that of their entries; a row that is not there is computed when it is asked for. */
-async function oddRanges(db: Database, graph: LoadedGraph): Promise<RowChange[]> {
+/**
+ * Returns what takes away the rows of fingerprints that are not those of their entries, or have not all rows below them: then an entry that is added
+ * would not take them away. A row that is not there is computed when it is asked for.
+ */
+export async function oddRanges(
+  db: Pick<Database, 'rowBatches'>,
+  graph: Pick<LoadedGraph, 'entries'>,
+): Promise<RowChange[]> {
   const there: Row[] = []
   for await (const rows of db.rowBatches('ranges', '')) there.push(...rows)
   if (there.length === 0) return []
+  const cids = cidsByRange(graph)
+  const sound = new Map<string, string>()
+  const changes: RowChange[] = []
+  // from the leaves up: what is right above them follows from them
+  const levelOf = ({ key }: Row): number => parseRangeKey(key).level
+  for (const { key, values } of there.sort((a, b) => levelOf(a) - levelOf(b))) {
+    const { stream, level, index } = parseRangeKey(key)
+    const wanted = level === 0 ? fingerprintOf(cids.get(key) ?? []) : over(stream, level, index)
+    if (wanted !== undefined && sameValues(values, [wanted])) sound.set(key, wanted)
+    else changes.push({ index: 'ranges', key, values: undefined })
+  }
+  return changes
+
+  function over(stream: string, level: number, index: number): string | undefined {
+    const below = nodesBelow(index).map((at) => sound.get(rangeNodeKey(stream, level - 1, at)))
+    return below.includes(undefined) ? undefined : fingerprintOver(below as string[])
+  }
+}
+
+function cidsByRange({
+  entries,
+}: Pick<LoadedGraph, 'entries'>): ReadonlyMap<string, readonly CidText[]> {
   const cids = new Map<string, CidText[]>()
-  for (const { cid, seq, stream } of graph.entries.values()) {
+  for (const { cid, seq, stream } of entries.values()) {
     const key = rangeKey(stream, rangeOf(seq))
     const known = cids.get(key)
     if (known === undefined) cids.set(key, [cid])
     else known.push(cid)
   }
-  const changes: RowChange[] = []
-  for (const { key, values } of there) {
-    const wanted = fingerprintOf(cids.get(key) ?? [])
-    if (!sameValues(values, [wanted])) changes.push({ index: 'ranges', key, values: undefined })
-  }
-  return changes
+  return cids
 }
 
 /** What is wrong with the indexes of a store. */

@@ -2,7 +2,8 @@ import type { JsonForm } from '../../store/canonical.ts'
 import { linkForm } from '../../store/canonical.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf } from '../../store/cid-text.ts'
-import { entriesInRange, rangeFan } from '../../store/ranges.ts'
+import { rangeFan } from '../../store/keyspace.ts'
+import { entriesInRange } from '../../store/ranges.ts'
 import type { RangeTree } from '../../store/ranges.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
 import { HstoreError } from '../kernel/errors.ts'
@@ -14,7 +15,7 @@ import { receive } from './receive.ts'
 import type { Asked, Handler, Sent, Served } from './request.ts'
 import { noBlocks, opened, plain } from './request.ts'
 import type { Rights } from './rights.ts'
-import { streamsIn, treeOf } from './trees.ts'
+import { rememberTrees, streamsIn, treeOf } from './trees.ts'
 
 /** Digests that one answer has, at most: a control block is a block as others are. */
 const maxTold = 45_000
@@ -64,8 +65,9 @@ async function hello({ peer, rights }: Asked): Promise<Message> {
   for (const stream of await streamsIn(peer.db)) {
     if (!rights.mayRead(stream)) continue
     const tree = await treeOf(peer.db, stream)
-    streams.push([stream, tree.size, tree.root])
+    streams.push([stream, tree.size, await tree.root()])
   }
+  rememberTrees(peer.db)
   return plain({
     is: 'hello',
     v: protocolVersion,
@@ -91,8 +93,8 @@ async function compare({ peer, fields, rights }: Asked): Promise<Message> {
       trees.get(stream) ?? (rights.mayRead(stream) ? await treeOf(peer.db, stream) : undefined)
     if (tree !== undefined) trees.set(stream, tree)
     const isDeep = level > maxLevel
-    if (tree === undefined || isDeep || tree.node(level, index) === mine) answers.push(null)
-    else if (level > 0) answers.push([...tree.children(level, index)])
+    if (tree === undefined || isDeep || (await tree.node(level, index)) === mine) answers.push(null)
+    else if (level > 0) answers.push([...(await tree.children(level, index))])
     else {
       const cids = await entriesInRange(peer.db, stream, index)
       answers.push(packCids(cids))

@@ -1,12 +1,13 @@
 import type { CidText } from '../../store/cid-text.ts'
-import { entriesInRange, levelsFor, rangeFan, RangeTree } from '../../store/ranges.ts'
+import { rangeFan } from '../../store/keyspace.ts'
+import { entriesInRange, levelsFor } from '../../store/ranges.ts'
 import { findBytes } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
 import { askPlain } from './ask.ts'
 import type { Peer } from './peer.ts'
 import type { Transport } from './protocol.ts'
 import { Fields, maxNodes, unpackCids } from './protocol.ts'
-import { treeOf } from './trees.ts'
+import { rememberTrees, treeOf } from './trees.ts'
 
 /** A stream as a remote tells of it. */
 export interface ToldStream {
@@ -71,19 +72,23 @@ export async function reconcile(
   comparison: Comparison,
 ): Promise<Difference> {
   const told = new Map(comparison.theirs.map((one) => [one.stream, one]))
-  const trees = await withOwn(async ({ db }) => {
-    const found = new Map<string, RangeTree>()
-    for (const stream of new Set([...comparison.ours, ...told.keys()]))
-      found.set(stream, await treeOf(db, stream))
+  const sizes = new Map<string, number>()
+  const differing = await withOwn(async ({ db }) => {
+    const found: ToldStream[] = []
+    for (const stream of new Set([...comparison.ours, ...told.keys()])) {
+      const tree = await treeOf(db, stream)
+      sizes.set(stream, tree.size)
+      const one = told.get(stream) ?? { stream, ranges: 0, root: '' }
+      if (one.ranges !== tree.size || one.root !== (await tree.root())) found.push(one)
+    }
+    rememberTrees(db)
     return found
   })
-  const walk = new Walk(withOwn, transport, trees, comparison)
+  const walk = new Walk(withOwn, transport, sizes, comparison)
   const starts: Node[] = []
-  for (const [stream, tree] of trees) {
-    const { ranges = 0, root = '' } = told.get(stream) ?? {}
-    if (ranges === tree.size && root === tree.root) continue
-    if (ranges === 0) await walk.addAllOurs(stream, tree)
-    else starts.push({ stream, level: levelsFor(Math.max(ranges, tree.size)), index: 0 })
+  for (const { stream, ranges } of differing) {
+    if (ranges === 0) await walk.addAllOurs(stream)
+    else starts.push({ stream, level: levelsFor(Math.max(ranges, sizes.get(stream)!)), index: 0 })
   }
   // nothing can be judged before the rosters
   const isRoster = ({ stream }: Node): boolean => stream === 'roster'
@@ -97,7 +102,8 @@ type Ranges = Map<number, readonly CidText[]>
 class Walk {
   readonly #withOwn: WithOwn
   readonly #transport: Transport
-  readonly #trees: ReadonlyMap<string, RangeTree>
+  /** How many ranges each stream has here. */
+  readonly #sizes: ReadonlyMap<string, number>
   readonly #comparison: Comparison
   readonly #here = new Map<string, Ranges>()
   readonly #there = new Map<string, Ranges>()
@@ -114,12 +120,12 @@ class Walk {
   constructor(
     withOwn: WithOwn,
     transport: Transport,
-    trees: ReadonlyMap<string, RangeTree>,
+    sizes: ReadonlyMap<string, number>,
     comparison: Comparison,
   ) {
     this.#withOwn = withOwn
     this.#transport = transport
-    this.#trees = trees
+    this.#sizes = sizes
     this.#comparison = comparison
   }
 
@@ -134,9 +140,9 @@ class Walk {
   }
 
   /** Of a stream that the remote does not tell of, all is missing there. */
-  async addAllOurs(stream: string, tree: RangeTree): Promise<void> {
+  async addAllOurs(stream: string): Promise<void> {
     await this.#withOwn(async ({ db }) => {
-      for (let range = 0; range < tree.size; range++)
+      for (let range = 0; range < this.#sizeOf(stream); range++)
         this.#addThere(stream, range, await entriesInRange(db, stream, range))
     })
   }
@@ -163,15 +169,13 @@ class Walk {
   /** Deals with nodes that were answered; returns what is to be asked now, the first of them last. */
   async #take(batch: readonly Node[], answers: ReadonlyMap<string, JsonForm>): Promise<Node[]> {
     const waiting: Node[] = []
-    const leaves: (readonly [Node, JsonForm])[] = []
-    for (const node of batch.toReversed()) {
-      const answer = answers.get(keyOf(node))
-      if (answer === undefined) waiting.unshift(node)
-      else if (node.level === 0) leaves.push([node, answer])
-      else waiting.push(...this.#below(node, answer))
-    }
     await this.#withOwn(async (own) => {
-      for (const [node, answer] of leaves) await this.#compareLeaf(own, node, answer)
+      for (const node of batch.toReversed()) {
+        const answer = answers.get(keyOf(node))
+        if (answer === undefined) waiting.unshift(node)
+        else if (node.level === 0) await this.#compareLeaf(own, node, answer)
+        else waiting.push(...(await this.#below(own, node, answer)))
+      }
     })
     return waiting
   }
@@ -181,7 +185,7 @@ class Walk {
   }
 
   #edgeOf({ stream, level }: Node): Node[] {
-    const last = this.#treeOf(stream).size - 1
+    const last = this.#sizeOf(stream) - 1
     if (last < 0) return []
     return Array.from({ length: level }, (_, at) => ({
       stream,
@@ -197,12 +201,12 @@ class Walk {
     this.#asked += nodes.length
     const most = Math.min(maxAsked, maxAskedFirst + maxAskedEach * this.#differing)
     if (this.#asked > most) this.#fail('compare')
-    const rows = nodes.map(({ stream, level, index }) => [
-      stream,
-      level,
-      index,
-      this.#treeOf(stream).node(level, index),
-    ])
+    const rows = await this.#withOwn(async ({ db }) => {
+      const asked: JsonForm[] = []
+      for (const { stream, level, index } of nodes)
+        asked.push([stream, level, index, await (await treeOf(db, stream)).node(level, index)])
+      return asked
+    })
     const control = { is: 'compare', nodes: rows }
     const fields = await askPlain(this.#transport, control, 'compare')
     const told = fields.list('answers', nodes.length)
@@ -211,14 +215,14 @@ class Walk {
   }
 
   /** The nodes below that differ; the one to be looked at first comes last. */
-  #below({ stream, level, index }: Node, answer: JsonForm): Node[] {
+  async #below({ db }: Peer, { stream, level, index }: Node, answer: JsonForm): Promise<Node[]> {
     if (answer === null) return []
     if (!Array.isArray(answer) || answer.length > rangeFan) return this.#fail('answers')
-    const tree = this.#treeOf(stream)
+    const tree = await treeOf(db, stream)
     const below: Node[] = []
     for (let i = rangeFan - 1; i >= 0; i--) {
       const at = index * rangeFan + i
-      if ((answer[i] ?? '') !== tree.node(level - 1, at))
+      if ((answer[i] ?? '') !== (await tree.node(level - 1, at)))
         below.push({ stream, level: level - 1, index: at })
     }
     return this.#comparison.isFromEnd ? below.toReversed() : below
@@ -256,8 +260,8 @@ class Walk {
     rangesOf(this.#there, stream).set(range, there)
   }
 
-  #treeOf(stream: string): RangeTree {
-    return this.#trees.get(stream) ?? new RangeTree([])
+  #sizeOf(stream: string): number {
+    return this.#sizes.get(stream) ?? 0
   }
 
   #fail(key: string): never {

@@ -1,8 +1,7 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import { parseTipKey, rangeOf, tipPrefix } from '../../store/keyspace.ts'
-import type { RangeTree } from '../../store/ranges.ts'
-import { readRangeTree } from '../../store/ranges.ts'
+import { RangeTree } from '../../store/ranges.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import { HstoreError } from '../kernel/errors.ts'
 
@@ -34,21 +33,32 @@ export async function tipsIn(db: Database): Promise<readonly Tip[]> {
 
 /** What was read of a database, as long as nothing is written to it. */
 interface Known {
-  readonly commits: number
+  commits: number
   readonly trees: Map<string, RangeTree>
 }
 
 const known = new WeakMap<Database, Known>()
 
-/** Returns the fingerprints of a stream. */
+/** Returns the fingerprints of a stream, for as long as nothing is written to the store. */
 export async function treeOf(db: Database, stream: string): Promise<RangeTree> {
-  const { commits } = db
   const { trees } = knownOf(db)
-  const found = trees.get(stream)
-  if (found !== undefined) return found
-  const tree = await readTree(db, stream)
-  if (db.commits === commits) trees.set(stream, tree)
-  return tree
+  const found = trees.get(stream) ?? new RangeTree(db, stream, await rangesIn(db, stream))
+  trees.set(stream, found)
+  return found
+}
+
+/**
+ * Remembers what fingerprints were computed, with the next that is written. A change since then ends it: what was read
+ * before may be wrong by now.
+ */
+export function rememberTrees(db: Database): void {
+  const found = known.get(db)
+  if (found === undefined || found.commits !== db.commits) return
+  const rows = [...found.trees.values()].flatMap((tree) => tree.takeRows())
+  if (rows.length === 0) return
+  // where it fails, so does what is written next
+  db.commit({ blocks: [], rows }).catch(() => undefined)
+  found.commits = db.commits
 }
 
 function knownOf(db: Database): Known {
@@ -60,14 +70,14 @@ function knownOf(db: Database): Known {
   return none
 }
 
-async function readTree(db: Database, stream: string): Promise<RangeTree> {
+async function rangesIn(db: Database, stream: string): Promise<number> {
   const tips: CidText[] = []
   for await (const { values } of db.rows('tips', tipPrefix(stream)))
     tips.push(...(values as CidText[]))
   let most = -1
   for (const [i, read] of (await db.getMany(tips)).entries())
     if (read.state === 'ok') most = Math.max(most, seqOf(tips[i]!, read.bytes))
-  return readRangeTree(db, stream, most < 0 ? 0 : rangeOf(most) + 1)
+  return most < 0 ? 0 : rangeOf(most) + 1
 }
 
 /** A chain holds every seq up to its tip's, so the largest says how many ranges there are. */

@@ -66,7 +66,7 @@ describe('openDatabase', () => {
 
   it('tells a store made by a newer hstore', async () => {
     const directory = await makeStore()
-    await withLevel(directory, (level) => level.put('!meta!format', '["3"]'))
+    await withLevel(directory, (level) => level.put('!meta!format', '["4"]'))
     await expect(openDatabase(directory, oneTry)).rejects.toMatchObject({
       code: 'HSTORE_STORE_NEWER',
     })
@@ -261,7 +261,7 @@ describe('a database that is held', () => {
     const opened = openDatabase(directory, { waitMs: 20_000 })
     await other.kill()
     await using database = await opened
-    expect(database.readRow('meta', 'format')).toEqual(['2'])
+    expect(database.readRow('meta', 'format')).toEqual(['3'])
     expect(await readFile(join(directory, 'holder'), 'utf8')).toBe(`${process.pid}\n`)
   })
 
@@ -288,7 +288,7 @@ describe('a database that is held', () => {
     await rm(join(directory, 'holder'))
     await expect(openDatabase(directory, oneTry)).rejects.toThrow()
     await expectClosedToOthers(directory)
-    expect(first.readRow('meta', 'format')).toEqual(['2'])
+    expect(first.readRow('meta', 'format')).toEqual(['3'])
   })
 
   it('by one thread, is busy for the others', async () => {
@@ -309,7 +309,7 @@ describe('a database that is held', () => {
     await worker.terminate()
     expect(result).toBe('HSTORE_STORE_BUSY')
     await expectClosedToOthers(directory)
-    expect(database.readRow('meta', 'format')).toEqual(['2'])
+    expect(database.readRow('meta', 'format')).toEqual(['3'])
   })
 
   it('by a dead process with this pid, as its file says, is not held', async () => {

@@ -259,7 +259,7 @@ describe('a store of format 1', () => {
     return found
   }
 
-  it('is read as it is, and written on as format 2', async () => {
+  it('is read as it is, and written on as format 3', async () => {
     const directory = join(await makeTempFolder(), '.hstore')
     await cp(fixture, directory, { recursive: true })
     await withLevel(directory, async (level) =>
@@ -269,7 +269,7 @@ describe('a store of format 1', () => {
     expect(before).toHaveLength(18)
     {
       await using database = await openDatabase(directory, { waitMs: 0 })
-      expect(database.readRow('meta', 'format')).toEqual(['2'])
+      expect(database.readRow('meta', 'format')).toEqual(['3'])
       await database.commit({ blocks: [{ cid, bytes: plain }], rows: [] })
     }
     expect(await soundIn(directory)).toEqual([...before, cid].sort())
