@@ -2,7 +2,7 @@ import path from 'node:path'
 import { parsePassed } from '../store/canonical.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, OpenDatabase } from '../store/database.ts'
 import { openDatabase } from '../store/database.ts'
 import { decodeEntry, entryOfForm } from './entry/decode.ts'
 import type { Entry, VerifiedEntry } from './entry/entry.ts'
@@ -29,6 +29,8 @@ export interface ContextOptions {
   readonly waitMs: number
   /** The genesis to accept at first contact. */
   readonly genesis?: string | undefined
+  /** How the database is opened: `openDatabase` unless told. */
+  readonly open?: OpenDatabase | undefined
 }
 
 /** An open store with the trust that this user puts in it: what every verb works on. */
@@ -56,12 +58,12 @@ export interface Context extends AsyncDisposable {
  * @throws {StoreError} `HSTORE_STORE_BUSY` when another process holds it longer than `waitMs`; other `HSTORE_STORE_…`.
  */
 export async function openContext(options: ContextOptions): Promise<Context> {
-  const { folder, keysFolder, waitMs } = options
+  const { folder, keysFolder, waitMs, open = openDatabase } = options
   const config = readConfig(folder)
   const isKnown = findPins(keysFolder, config.genesis) !== undefined
   acceptGenesis(config.genesis, isKnown, options)
   const secret = await readMarkSecret(keysFolder)
-  const db = await openDatabase(folder, { waitMs })
+  const db = await open(folder, { waitMs })
   try {
     // read only now: another process may have accepted more while this one waited
     const pins = findPins(keysFolder, config.genesis)

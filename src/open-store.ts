@@ -34,7 +34,7 @@ import type { StatsReport } from './stats.ts'
 import { statsOf } from './stats.ts'
 import type { StatusReport } from './status.ts'
 import { statusOf } from './status.ts'
-import { agentNeeded, type OpenStoreOptions, type ResumeInput } from './store-options.ts'
+import { agentNeeded, type ResumeInput, type StoreChoice } from './store-options.ts'
 import type { Standing } from './trust/standing.ts'
 import type { Validated } from './validate.ts'
 import { validateEntry } from './validate.ts'
@@ -51,7 +51,7 @@ export type { OpenStoreOptions, ResumeInput } from './store-options.ts'
  * `HSTORE_VERSION_NEWER`.
  * @throws {ArgumentError} `HSTORE_ARGUMENT_INVALID` when an option is of another type, as every method does for its own.
  */
-export async function openStore(options: OpenStoreOptions): Promise<Store> {
+export async function openStore(options: StoreChoice): Promise<Store> {
   assertArgument('options', options, 'object')
   assertArgument('keys', options.keys, 'string')
   if (options.store !== undefined) assertArgument('store', options.store, 'string')
@@ -63,7 +63,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 export class Store implements AsyncDisposable {
   readonly folder: string
   readonly config: StoreConfig
-  readonly #options: OpenStoreOptions
+  readonly #options: StoreChoice
   readonly #signers = new Map<string, Promise<Signer>>()
   #context: Promise<Context> | undefined
   #isClosed = false
@@ -81,7 +81,7 @@ export class Store implements AsyncDisposable {
   readonly rosters: Rosters = new Rosters(this.#author, () => this.#open())
   readonly proofs: Proofs = new Proofs(() => this.#open())
 
-  constructor(folder: string, config: StoreConfig, options: OpenStoreOptions) {
+  constructor(folder: string, config: StoreConfig, options: StoreChoice) {
     this.folder = folder
     this.config = config
     this.#options = options
@@ -283,8 +283,8 @@ export class Store implements AsyncDisposable {
 
   #open(): Promise<Context> {
     this.#assertOpen()
-    const { keys, waitMs = 30_000, genesis } = this.#options
-    this.#context ??= openContext({ folder: this.folder, keysFolder: keys, waitMs, genesis })
+    const { keys, waitMs = 30_000, genesis, open } = this.#options
+    this.#context ??= openContext({ folder: this.folder, keysFolder: keys, waitMs, genesis, open })
     return this.#context
   }
 

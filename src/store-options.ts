@@ -1,3 +1,4 @@
+import type { ContextOptions } from './context.ts'
 import { HandoffError } from './errors.ts'
 
 /** How a store is opened. */
@@ -18,6 +19,11 @@ export interface OpenStoreOptions {
   readonly waitMs?: number | undefined
   /** The genesis to accept at first contact. */
   readonly genesis?: string | undefined
+}
+
+/** How a store is opened by who does one verb after the other: with a database that may be kept open in between. */
+export interface StoreChoice extends OpenStoreOptions {
+  readonly open?: ContextOptions['open']
 }
 
 /** How a resume is asked. */

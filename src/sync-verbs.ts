@@ -4,7 +4,10 @@ import { folderOf, readConfig } from './store-folder.ts'
 import type { OpenStoreOptions } from './store-options.ts'
 import type { Signer } from './keyring.ts'
 import { hasKey, openKey } from './keyring.ts'
-import type { LocalServeOptions, LocalServer } from './resident/listen.ts'
+import type { OpenDatabase } from '../store/database.ts'
+import { KeptDatabase } from '../store/kept-database.ts'
+import type { Asker } from './resident/asker.ts'
+import type { LocalServer } from './resident/listen.ts'
 import { serveLocally } from './resident/listen.ts'
 import { KeptOpen } from './sync/kept-open.ts'
 import { openOwn } from './sync/peer.ts'
@@ -92,12 +95,25 @@ export async function serveOverPipes(options: ClosedStoreOptions, pipes: Pipes):
 export async function serveOverSocket(
   options: ClosedStoreOptions,
   build: string,
-  answer: LocalServeOptions['answer'],
+  answer: (asker: Asker, open: OpenDatabase) => Promise<number | undefined>,
 ): Promise<LocalServer> {
   const context = await contextOptionsOf(options)
   // whose store it is has to be accepted before anything is done in it
   await (await openOwn(context))[Symbol.asyncDispose]()
-  return serveLocally({ ...context, build, answer })
+  const kept = new KeptDatabase()
+  const open: OpenDatabase = (...of) => kept.open(...of)
+  const server = await serveLocally({
+    ...context,
+    build,
+    answer: (asker) => answer(asker, open),
+  })
+  return {
+    socket: server.socket,
+    close: async () => {
+      await server.close()
+      await kept[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** Serves a store over HTTP until the server is closed: see `serveHttp`. */

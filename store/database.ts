@@ -1,29 +1,31 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { AcknowledgedList, findLastAcknowledged, readEntryList } from './entry-list.ts'
+import { AcknowledgedList } from './entry-list.ts'
 import type { BlockReader } from './block-store.ts'
-import type { CidText } from './cid-text.ts'
 import { noteClosed } from './closed-state.ts'
 import type { Change } from './commit.ts'
 import { StoreError } from './errors.ts'
 import { makeFolders } from './folders.ts'
 import { claimDatabase, isHeldElsewhere, removeHolder, writeHolder } from './holder.ts'
-import type { Settled } from './kept-logs.ts'
 import { KeptLogs } from './kept-logs.ts'
 import type { IndexName } from './keyspace.ts'
-import { blockKey, encodeRow, rowKey } from './keyspace.ts'
+import { encodeRow, rowKey } from './keyspace.ts'
 import type { TextLevel } from './level-block-store.ts'
 import { LevelDatabase } from './level-database.ts'
 import { codeOf, isLocked, storeErrorOf } from './level-errors.ts'
 import { isLockFileKept, keepLockFile } from './lock-file.ts'
 import type { Place } from './place.ts'
 import { findPlace } from './place.ts'
+import { refuseLoss } from './refuse-loss.ts'
 import { assertWait, waitForDatabase } from './wait.ts'
 
 /** How a database is opened. */
 export interface OpenOptions {
-  /** How long to wait for another process that holds the database, in milliseconds; 0 is one try. */
+  /**
+   * How long to wait for another process that holds the database, in milliseconds. Who keeps it open without need is given
+   * 200 to let go of it, even where this is 0.
+   */
   readonly waitMs: number
   /** Makes the folders and the database where they are not there yet. */
   readonly create?: boolean
@@ -98,6 +100,17 @@ const formatRow = encodeRow(['3'])
 // 1 without packed blocks, 2 without rows of fingerprints over ranges, else the same
 const olderFormatRows: readonly string[] = [encodeRow(['1']), encodeRow(['2'])]
 
+/** What opens the database of a store: `openDatabase`, or a `KeptDatabase`, which does the same. */
+export type OpenDatabase = (directory: string, options: OpenOptions) => Promise<Database>
+
+/** LevelDB, open and checked, of a store that this process holds. */
+export interface HeldLevel {
+  readonly place: Place
+  readonly level: TextLevel
+  /** Lets the next process in. */
+  close(): Promise<void>
+}
+
 /**
  * Opens the database of a store and holds it until it is closed.
  *
@@ -109,12 +122,31 @@ const olderFormatRows: readonly string[] = [encodeRow(['1']), encodeRow(['2'])]
  * @throws {StoreError} `HSTORE_STORE_READ_ONLY`, `HSTORE_STORE_FULL` when the file system takes no writes.
  */
 export async function openDatabase(directory: string, options: OpenOptions): Promise<Database> {
+  const held = await holdLevel(directory, options)
+  return databaseOver(held, () => held.close())
+}
+
+/** Opens LevelDB as `openDatabase` does, and throws the same. */
+export async function holdLevel(directory: string, options: OpenOptions): Promise<HeldLevel> {
   const { waitMs, create = false } = options
   assertWait(waitMs)
   const folder = resolve(directory)
   if (create) await makeFolders(folder)
   const place = await findPlace(folder)
   return waitForDatabase(folder, waitMs, () => tryOpen(place, create))
+}
+
+/**
+ * Returns a database over a LevelDB that is held.
+ *
+ * @param closeLevel - Called once nothing is written any more.
+ */
+export function databaseOver(
+  { level, place }: HeldLevel,
+  closeLevel: () => Promise<void>,
+): Database {
+  const { directory } = place
+  return new LevelDatabase(level, directory, closeLevel, new AcknowledgedList(directory))
 }
 
 /**
@@ -129,8 +161,8 @@ export async function makeDatabase(folder: string, directory: string): Promise<D
   return new LevelDatabase(level, directory, () => level.close())
 }
 
-/** Returns the open database, or undefined when somebody else holds it. */
-async function tryOpen(place: Place, create: boolean): Promise<Database | undefined> {
+/** Returns LevelDB, open, or undefined when somebody else holds it. */
+async function tryOpen(place: Place, create: boolean): Promise<HeldLevel | undefined> {
   const { directory, databasePath } = place
   if (isHeldElsewhere(place)) return undefined
   try {
@@ -143,8 +175,7 @@ async function tryOpen(place: Place, create: boolean): Promise<Database | undefi
       if (level === undefined) release()
     }
     if (level === undefined) return undefined
-    const close = closerOf(level, place, release)
-    return new LevelDatabase(level, directory, close, new AcknowledgedList(directory))
+    return { place, level, close: closerOf(level, place, release) }
   } catch (error) {
     // without its folder: a rebuild is just putting a new database in its place
     if (isLocked(error) || !existsSync(databasePath)) return undefined
@@ -231,41 +262,6 @@ async function raiseFormat(level: TextLevel): Promise<void> {
 
 async function writeFormat(level: TextLevel): Promise<void> {
   await level.batch().put(formatKey, formatRow).write(durable)
-}
-
-/** LevelDB opens all the same where it can't read its log whole, or where its latest writes or tables are gone. */
-async function refuseLoss(level: TextLevel, { directory }: Place, kept: Settled): Promise<void> {
-  const { doubt } = kept
-  const lost = doubt === 'log' ? undefined : await findLost(level, directory, doubt === 'tables')
-  if (doubt !== 'log' && lost === undefined) return kept.discard()
-  throw lost === undefined
-    ? lossOf(directory, "the database's log is damaged", {})
-    : lossOf(directory, `entry ${lost} was acknowledged and is not in the database`, { cid: lost })
-}
-
-/** Returns an entry that was acknowledged and is not there; looks for the last one only, unless told to look at all. */
-async function findLost(
-  level: TextLevel,
-  directory: string,
-  all: boolean,
-): Promise<CidText | undefined> {
-  if (!all) {
-    const cid = findLastAcknowledged(directory)
-    return cid === undefined || isThere(level, cid) ? undefined : cid
-  }
-  for await (const cid of readEntryList(directory, 'acknowledged'))
-    if (!isThere(level, cid)) return cid
-  return undefined
-}
-
-/** Read on this thread: the way to another one and back takes longer. */
-function isThere(level: TextLevel, cid: CidText): boolean {
-  return level.getSync(blockKey(cid), { valueEncoding: 'view' }) !== undefined
-}
-
-function lossOf(directory: string, what: string, details: object): StoreError {
-  const message = `${directory}: ${what}: run hstore fsck`
-  return new StoreError('HSTORE_STORE_DAMAGED', message, { details: { ...details } })
 }
 
 function closerOf(level: TextLevel, place: Place, release: () => void): () => Promise<void> {

@@ -4,7 +4,8 @@ import { findHolder } from './holder.ts'
 import { leaveWord, takeWordBack } from './wanted.ts'
 
 /**
- * Tries again and again to take a database that one process holds at a time, until `waitMs` are over; 0 is one try.
+ * Tries again and again to take a database that one process holds at a time, until `waitMs` are over; 0 waits only for
+ * one who holds it without need.
  *
  * @param attempt - Returns undefined when somebody else holds the database.
  * @throws {StoreError} `HSTORE_STORE_BUSY`; `details` has `holder`, its pid where known, and `waitedMs`.
@@ -15,16 +16,17 @@ export async function waitForDatabase<T>(
   attempt: () => Promise<T | undefined>,
 ): Promise<T> {
   const started = performance.now()
+  const patienceMs = Math.max(waitMs, letGoMs)
   let isWordLeft = false
   try {
     for (let tries = 0; ; tries++) {
       const taken = await attempt()
       if (taken !== undefined) return taken
       const waitedMs = performance.now() - started
-      if (waitedMs >= waitMs) throw busy(directory, waitedMs)
+      if (waitedMs >= patienceMs) throw busy(directory, waitedMs)
       leaveWord(directory)
       isWordLeft = true
-      await sleep(Math.min(delayMs(tries), waitMs - waitedMs))
+      await sleep(Math.min(delayMs(tries), patienceMs - waitedMs))
     }
   } finally {
     if (isWordLeft) takeWordBack(directory)
@@ -36,6 +38,9 @@ export function assertWait(waitMs: number): void {
   if (Number.isFinite(waitMs) && waitMs >= 0) return
   throw new RangeError(`waitMs: wanted a finite number of milliseconds from 0 on, got ${waitMs}`)
 }
+
+/** Who keeps a database open without need lets go of it within so many ms. */
+const letGoMs = 200
 
 /** Who waits tries again within so many ms. */
 export const maxDelayMs = 40

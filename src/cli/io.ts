@@ -1,3 +1,5 @@
+import type { ContextOptions } from '../context.ts'
+
 /** The terminal that stdout is. */
 export interface Terminal {
   /** How wide it is, in characters. */
@@ -33,6 +35,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The name of this machine. */
   readonly machine: string
+  /** Opens the databases of stores; absent where each is opened anew. */
+  readonly openDatabase?: ContextOptions['open']
   /** Which build this is; absent where nothing tells. */
   readonly build?: string | undefined
   /** Whether an error is not told but thrown on: the verb is left to the process that it is done for. */

@@ -20,7 +20,7 @@ const ofItsUser: ReadonlySet<string> = new Set([
  *
  * @param keysFolder - The one folder of keys that is used for others.
  */
-export function residentIo(asker: Asker, keysFolder: string): Io {
+export function residentIo(asker: Asker, keysFolder: string, openDatabase: Io['openDatabase']): Io {
   const { cwd, env } = asker.request
   const chunks = (): AsyncGenerator<Uint8Array> => asker.stdin()
   return {
@@ -38,6 +38,7 @@ export function residentIo(asker: Asker, keysFolder: string): Io {
     assertKeys: (folder) => {
       if (folder !== keysFolder) throw new NotHere()
     },
+    openDatabase,
     cwd,
     env,
     machine: hostname(),

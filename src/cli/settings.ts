@@ -2,7 +2,8 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
-import type { OpenStoreOptions, Store } from '../open-store.ts'
+import type { Store } from '../open-store.ts'
+import type { StoreChoice } from '../store-options.ts'
 import { readGiven } from './input.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
@@ -92,13 +93,14 @@ export function newPassphraseOf(io: Io, options: GlobalOptions): () => Promise<s
 export function openOptions(
   io: Io,
   options: GlobalOptions,
-): Pick<OpenStoreOptions, 'cwd' | 'genesis' | 'keys' | 'store' | 'waitMs'> {
+): Pick<StoreChoice, 'cwd' | 'genesis' | 'keys' | 'open' | 'store' | 'waitMs'> {
   return {
     store: namedStore(io, options),
     cwd: io.cwd,
     keys: keysFolder(io, options),
     waitMs: waitMs(options),
     genesis: options.genesis,
+    open: io.openDatabase,
   }
 }
 
@@ -111,7 +113,7 @@ export function sshOf(io: Io): readonly string[] | undefined {
 
 /** Opens the store that the options, the environment or the working directory name. */
 export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> {
-  const wanted: OpenStoreOptions = {
+  const wanted: StoreChoice = {
     store: namedStore(io, options),
     cwd: io.cwd,
     keys: keysFolder(io, options),
@@ -120,6 +122,7 @@ export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> 
     sshAgent: sshAgentOf(io),
     waitMs: waitMs(options),
     genesis: options.genesis,
+    open: io.openDatabase,
   }
   // loaded only here: not every verb needs all that a store can do
   const { openStore } = await import('../open-store.ts')

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -89,6 +89,52 @@ describe('a process that serves a store and', () => {
     await startServe(store)
     await runOn(store, ['heads'])
     expect(await runOn(store, ['heads', '--wait', '0'], { env: alone })).toMatchObject(trusted)
+  })
+
+  it('keeps the database for who comes next, and lets others have it at once', async () => {
+    const store = await copy()
+    const serve = await startServe(store)
+    const opening = async (): Promise<string | undefined> =>
+      (await readdir(path.join(store.store, 'db'))).find((name) => name.startsWith('MANIFEST'))
+    const put = async (name: string, env = {}): Promise<void> => {
+      const file = await envelopeFor(store, name)
+      expect(await runOn(store, ['put', file, '--wait', '60'], { env })).toMatchObject(trusted)
+    }
+    await put('kept-a')
+    const first = await opening()
+    await put('kept-b')
+    expect(await opening()).toBe(first)
+    for (const verb of [['gc'], ['fsck'], ['fsck', '--rebuild'], ['verify', '--all']]) {
+      await put(`served-${verb.join('')}`)
+      await put(`alone-${verb.join('')}`, alone)
+      await put(`served-again-${verb.join('')}`)
+      await ok(store.run(...verb))
+      expect(await isServed(store)).toBe(true)
+    }
+    // killed while it keeps the database open
+    await put('killed')
+    await serve.kill()
+    const heads = await runOn(store, ['heads', '--json'])
+    expect((JSON.parse(heads.out) as { heads: readonly unknown[] }).heads).toHaveLength(15)
+    await ok(store.run('fsck'))
+  })
+
+  it('does not answer for a store that is gone, nor write to it', async () => {
+    const store = await copy()
+    const other = await copy()
+    await startServe(store)
+    expect(await runOn(store, ['heads'], { bin: thin })).toMatchObject(trusted)
+    // what is served is a folder, by whatever name; inside it everything is another
+    await rm(path.join(store.store, 'db'), { recursive: true })
+    await cp(path.join(other.store, 'db'), path.join(store.store, 'db'), { recursive: true })
+    const file = await envelopeFor(store, 'other')
+    expect(await runOn(store, ['put', file], { bin: thin })).toMatchObject(trusted)
+    const heads = await runOn(store, ['heads', '--json'], { env: alone })
+    expect((JSON.parse(heads.out) as { heads: readonly unknown[] }).heads).toHaveLength(1)
+    await rm(path.join(store.store, 'db'), { recursive: true })
+    const served = await runOn(store, ['heads'], { bin: thin })
+    expect(served).toMatchObject({ exit: 5, out: '' })
+    expect(await runOn(store, ['heads'], { env: alone })).toStrictEqual(served)
   })
 
   it('does what 50 processes ask at once', async () => {

@@ -40,8 +40,8 @@ async function listenLocally(io: Io, options: Options): Promise<LocalServer> {
   // loaded now: there is nobody yet who waits
   const { main } = await import('../program.ts')
   for (const { load } of verbs) await load?.()
-  return serveOverSocket(open, build, async (asker) => {
-    const own = residentIo(asker, open.keys)
+  return serveOverSocket(open, build, async (asker, openDatabase) => {
+    const own = residentIo(asker, open.keys, openDatabase)
     try {
       return await main(asker.request.argv, own)
     } catch (error) {

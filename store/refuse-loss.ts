@@ -1,0 +1,51 @@
+import type { CidText } from './cid-text.ts'
+import { findLastAcknowledged, readEntryList } from './entry-list.ts'
+import { StoreError } from './errors.ts'
+import type { Settled } from './kept-logs.ts'
+import { blockKey } from './keyspace.ts'
+import type { TextLevel } from './level-block-store.ts'
+import type { Place } from './place.ts'
+
+/**
+ * Refuses what LevelDB opens all the same: a log that it can't read whole, or a database whose latest writes or tables are
+ * gone.
+ *
+ * @throws {StoreError} `HSTORE_STORE_DAMAGED`.
+ */
+export async function refuseLoss(
+  level: TextLevel,
+  { directory }: Place,
+  kept: Settled,
+): Promise<void> {
+  const { doubt } = kept
+  const lost = doubt === 'log' ? undefined : await findLost(level, directory, doubt === 'tables')
+  if (doubt !== 'log' && lost === undefined) return kept.discard()
+  throw lost === undefined
+    ? lossOf(directory, "the database's log is damaged", {})
+    : lossOf(directory, `entry ${lost} was acknowledged and is not in the database`, { cid: lost })
+}
+
+/** Returns an entry that was acknowledged and is not there; looks for the last one only, unless told to look at all. */
+async function findLost(
+  level: TextLevel,
+  directory: string,
+  all: boolean,
+): Promise<CidText | undefined> {
+  if (!all) {
+    const cid = findLastAcknowledged(directory)
+    return cid === undefined || isThere(level, cid) ? undefined : cid
+  }
+  for await (const cid of readEntryList(directory, 'acknowledged'))
+    if (!isThere(level, cid)) return cid
+  return undefined
+}
+
+/** Read on this thread: the way to another one and back takes longer. */
+function isThere(level: TextLevel, cid: CidText): boolean {
+  return level.getSync(blockKey(cid), { valueEncoding: 'view' }) !== undefined
+}
+
+function lossOf(directory: string, what: string, details: object): StoreError {
+  const message = `${directory}: ${what}: run hstore fsck`
+  return new StoreError('HSTORE_STORE_DAMAGED', message, { details: { ...details } })
+}
