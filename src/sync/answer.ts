@@ -123,7 +123,7 @@ async function waiting({ served, fields, rights, blocks }: Sent): Promise<Messag
       files: packCids(cids.filter((cid) => !isDocument(cid))),
     })
   } finally {
-    quarantine.close()
+    await quarantine.close()
   }
 }
 
@@ -143,7 +143,7 @@ async function push({ served, rights, blocks }: Sent): Promise<Message> {
       told.push([linkForm(cid), 'incomplete', '', linkForms(needs.slice(0, maxWanted))])
     return plain({ is: 'push', added, unstored: told })
   } finally {
-    quarantine.close()
+    await quarantine.close()
   }
 }
 

@@ -107,7 +107,7 @@ async function cloneRemote(url: string, options: CloneOptions): Promise<CloneRep
     const { pulled, unstored } = done.report
     return { store: folder, genesis, entries: pulled, unstored: unstored.length }
   } finally {
-    quarantine.close()
+    await quarantine.close()
   }
 }
 

@@ -9,37 +9,40 @@ import type { Sent, Served } from './request.ts'
 import { plain } from './request.ts'
 import type { Rights } from './rights.ts'
 
-/** Takes in more of a large artifact, and says how much of it is here. */
-export async function give({ served, fields, rights, blocks }: Sent): Promise<Message> {
+/** Takes in more of a large artifact, and says how much of it is here, and why it may be less than was sent. */
+export async function give({ served, fields, rights, hungUp, blocks }: Sent): Promise<Message> {
   assertWriter(rights)
   const artifact = fields.link('artifact')
+  const at = fields.count('at')
   const quarantine = await quarantineOf(served, rights)
   try {
-    const have = await quarantine.sizeOf(artifact)
-    if (have !== fields.count('at') || quarantine.isWhole(artifact)) {
+    const isHeld = await quarantine.large.hold(artifact, hungUp)
+    const have = await quarantine.large.sizeOf(artifact)
+    if (!isHeld || have !== at || quarantine.large.isWhole(artifact)) {
       for await (const _block of blocks);
-      return told(have)
+      return told(have, isHeld ? undefined : 'another request brings it')
     }
     const size = fields.optionalCount('size') ?? have
     const room = await roomFor(served, quarantine, artifact, Math.max(size, have + 1))
     if (size > room) throw full(quarantine, artifact)
     const refuse = (): never => {
-      quarantine.refuse(artifact)
+      quarantine.large.refuse(artifact)
       return fields.fail('order')
     }
     const most = Math.min(answerBytes, room - have)
-    await quarantine.append(artifact, bytesIn(blocks, fields, most, refuse))
-    const there = await quarantine.sizeOf(artifact)
+    await quarantine.large.append(artifact, at, bytesIn(blocks, fields, most, refuse))
+    const there = await quarantine.large.sizeOf(artifact)
     // who gives nothing more has given all
-    if (there > 0 && there === have) await takeWhole(quarantine, artifact, rights)
-    return told(there)
+    if (there === 0 || there > have) return told(there)
+    const why = await takeWhole(quarantine, artifact, rights)
+    return told(why === undefined ? there : 0, why)
   } finally {
-    quarantine.close()
+    await quarantine.close()
   }
 }
 
-function told(have: number): Message {
-  return plain({ is: 'give', have })
+function told(have: number, why?: string): Message {
+  return plain({ is: 'give', have, ...(why !== undefined && { why }) })
 }
 
 /** Entries that wait are looked at only where there is no room without their word, and once for each artifact. */
@@ -59,21 +62,23 @@ async function roomFor(
 }
 
 function full(quarantine: Quarantine, artifact: CidText): HandoffError {
-  quarantine.refuse(artifact)
+  quarantine.large.refuse(artifact)
   const message = `${artifact} is larger than an entry that waits says, or than what may wait`
   return new HandoffError('HSTORE_QUARANTINE_FULL', message)
 }
 
-/** What does not hash to its name is gone: the entry that needs it stays incomplete. */
+/** Returns why it is none: what does not hash to its name is gone, and the entry that needs it stays incomplete. */
 async function takeWhole(
   quarantine: Quarantine,
   artifact: CidText,
   { who }: Rights,
-): Promise<void> {
+): Promise<string | undefined> {
   try {
     await quarantine.complete(artifact, who)
+    return undefined
   } catch (error) {
     if (!(error instanceof HandoffError)) throw error
+    return 'all that came of it does not hash to it: hstore fsck tells whether it is sound where it comes from'
   }
 }
 

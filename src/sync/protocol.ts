@@ -59,6 +59,10 @@ export class Fields {
     return typeof value === 'string' && value.length <= 4096 ? value : this.fail(key)
   }
 
+  optionalText(key: string): string | undefined {
+    return Object.hasOwn(this.#form, key) ? this.text(key) : undefined
+  }
+
   count(key: string): number {
     const value = this.#own(key)
     return typeof value === 'number' && value >= 0 ? value : this.fail(key)

@@ -61,10 +61,24 @@ export class LargePuller {
     if (promised !== undefined) this.#quarantine.promised.set(cid, promised)
     const room = await this.#quarantine.roomFor(cid)
     if (size > room || size !== (promised ?? size)) {
-      this.#quarantine.refuse(cid)
+      this.#quarantine.large.refuse(cid)
       const most = promised === undefined ? `${room} may wait` : `its document says ${promised}`
       this.#unfit.set(cid, `block ${cid} has ${size} bytes by the remote, and ${most}`)
-    } else await pullLarge(this.#transport, this.#quarantine, this.#progress, large)
+    } else if (await this.#quarantine.large.hold(cid))
+      await this.#pullHeld(large).finally(() => this.#quarantine.large.leave(cid))
+    else {
+      const why = `block ${cid} is fetched by another sync: sync again when that one has ended`
+      this.#unfit.set(cid, why)
+    }
+  }
+
+  async #pullHeld(large: LargeWanted): Promise<void> {
+    const { cid, size } = large
+    if (this.#quarantine.large.isWhole(cid))
+      return this.#quarantine.completeAll(this.#transport.name)
+    const here = await pullLarge(this.#transport, this.#quarantine, this.#progress, large)
+    if (here >= size) return this.#quarantine.complete(cid, this.#transport.name)
+    this.#unfit.set(cid, `the remote gives ${here} of the ${size} bytes of block ${cid}`)
   }
 
   /** Returns why one of these was not fetched. */
@@ -74,15 +88,15 @@ export class LargePuller {
   }
 }
 
-/** Fetches one from where it was cut before; where the remote gives no more of it, it is left. */
+/** Fetches one from where it was cut before, and returns how much of it is here: the remote may give no more. */
 async function pullLarge(
   transport: Transport,
-  quarantine: Quarantine,
+  { large }: Quarantine,
   progress: Progress,
   { stream, entry, cid, size }: LargeWanted,
-): Promise<void> {
+): Promise<number> {
   const refuse = (fields: Fields): never => {
-    quarantine.refuse(cid)
+    large.refuse(cid)
     return fields.fail('order')
   }
   const askFrom = (at: number): Promise<Asked> => {
@@ -90,22 +104,23 @@ async function pullLarge(
     return ask(transport, { control, blocks: [] }, 'piece')
   }
   let ahead: Ahead | undefined
-  for (let at = await quarantine.sizeOf(cid); at < size;) {
+  let at = await large.sizeOf(cid)
+  while (at < size) {
     const { fields, blocks } = await (ahead?.answer ?? askFrom(at))
     // the remote reads the next piece while this one is written
     ahead = transport.mayOverlap === true ? aheadOf(at + answerBytes, size, askFrom) : undefined
     const most = Math.min(answerBytes, size - at)
     const chunks = bytesIn(blocks, fields, most, () => refuse(fields))
-    await quarantine.append(cid, counted(chunks, progress))
-    const here = await quarantine.sizeOf(cid)
+    await large.append(cid, at, counted(chunks, progress))
+    const here = await large.sizeOf(cid)
     if (ahead !== undefined && ahead.at !== here) {
       await drop(ahead)
       ahead = undefined
     }
-    if (here === at) return
+    if (here === at) break
     at = here
   }
-  await quarantine.complete(cid, transport.name)
+  return at
 }
 
 function aheadOf(

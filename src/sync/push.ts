@@ -1,8 +1,6 @@
-import { linkForm } from '../../store/canonical.ts'
 import type { Block } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { linksFirst } from '../../store/links-first.ts'
-import { HandoffError } from '../errors.ts'
 import { ask, askPlain } from './ask.ts'
 import type { Unstored } from './fate.ts'
 import { linksOf, rosterFirst } from './order.ts'
@@ -10,7 +8,9 @@ import type { Progress } from './progress.ts'
 import type { Transport } from './protocol.ts'
 import { answerBytes, maxWanted } from './protocol.ts'
 import type { WithOwn } from './reconcile.ts'
-import { addEntry, addPart, Answer, Needs, piecesFrom } from './serve-blocks.ts'
+import type { LargeLacking } from './push-large.ts'
+import { LargePusher } from './push-large.ts'
+import { addEntry, addPart, Answer, Needs } from './serve-blocks.ts'
 
 /** What a push did. */
 export interface Pushed {
@@ -51,6 +51,7 @@ class Pusher {
   readonly #withOwn: WithOwn
   readonly #transport: Transport
   readonly #progress: Progress
+  readonly #large: LargePusher
   readonly #sent = new Set<CidText>()
   /** Entries of the stream that is pushed: others may wait at the remote until theirs is. */
   #meant: ReadonlySet<CidText> = new Set()
@@ -61,6 +62,7 @@ class Pusher {
     this.#withOwn = withOwn
     this.#transport = transport
     this.#progress = progress
+    this.#large = new LargePusher(withOwn, transport, progress)
   }
 
   /** What was sent before a cut waits at the remote. */
@@ -132,7 +134,7 @@ class Pusher {
         if (!this.#meant.has(cid)) continue
         const missing = needs.filter((need) => !this.#sent.has(need))
         if (missing.length > 0) lacking.push({ entry: cid, needs: missing })
-        else incomplete.set(cid, { cid, fate, why })
+        else incomplete.set(cid, { cid, fate, why: this.#whyIncomplete(needs, why) })
       } else if (fate === 'newer' || fate === 'parked' || fate === 'refused')
         this.untaken.set(cid, { cid, fate, why })
       else fields.fail('unstored')
@@ -141,8 +143,15 @@ class Pusher {
     return lacking
   }
 
+  /** What is known here says more than that a block is not there. */
+  #whyIncomplete(needs: readonly CidText[], why: string): string {
+    const lost =
+      needs.length === 0 ? 'what it needs did not get there' : `block ${needs[0]} did not get there`
+    return this.#large.whyUnfit(needs) ?? (why === '' ? lost : why)
+  }
+
   async #sendLacking(stream: string, lacking: readonly Lacking[]): Promise<Lacking[]> {
-    const large: { readonly cid: CidText; readonly size: number }[] = []
+    const large: LargeLacking[] = []
     const found = new Answer(this.#carryBytes)
     await this.#withOwn(async ({ db }) => {
       const parts = new Needs(db)
@@ -157,39 +166,9 @@ class Pusher {
         }
       }
     })
-    for (const { cid, size } of large) await this.#giveLarge(cid, size)
+    for (const one of large) await this.#large.push(one)
     for (const { bytes } of found.blocks) this.#progress.block(bytes.length)
     return this.#send(found.blocks)
-  }
-
-  async #giveLarge(cid: CidText, size: number): Promise<void> {
-    // what came of it before a cut is not sent again
-    for (let at = await this.#give(cid, { at: 0, size }, []); ;) {
-      const blocks = await this.#withOwn(({ db }) => piecesFrom(db, cid, at, this.#carryBytes))
-      const have = await this.#give(cid, { at, size }, blocks)
-      for (const { bytes } of blocks) this.#progress.block(bytes.length)
-      if (blocks.length === 0) return
-      if (have <= at) throw this.#takesNothing(cid)
-      at = have
-    }
-  }
-
-  /** Returns how much of it is there. */
-  async #give(
-    cid: CidText,
-    { at, size }: { readonly at: number; readonly size: number },
-    blocks: readonly Block[],
-  ): Promise<number> {
-    const order = blocks.map((block) => [linkForm(block.cid)])
-    const control = { is: 'give', artifact: linkForm(cid), at, size, order }
-    const { fields, blocks: none } = await ask(this.#transport, { control, blocks }, 'give')
-    for await (const block of none) fields.fail(block.cid)
-    return fields.count('have')
-  }
-
-  #takesNothing(cid: CidText): HandoffError {
-    const message = `${this.#transport.name} takes nothing of the artifact ${cid}`
-    return new HandoffError('HSTORE_REMOTE_INVALID', message, { details: { cid } })
   }
 
   get #carryBytes(): number {

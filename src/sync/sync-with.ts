@@ -62,7 +62,7 @@ export async function syncWith(
     const exit = isFaulty || vanished.length > 0 ? 9 : 0
     return { remote: name, url, ...done.report, exit }
   } finally {
-    quarantine.close()
+    await quarantine.close()
   }
 }
 

@@ -88,7 +88,7 @@ async function push(
     if (error instanceof HandoffError) return { sent: wire.sent, isWhole: false }
     throw error
   } finally {
-    quarantine.close()
+    await quarantine.close()
   }
 }
 
@@ -119,7 +119,7 @@ async function waits({ store }: TestStore): Promise<void> {
   const folder = path.join(store, 'quarantine')
   for (let tries = 0; tries < 400; tries++) {
     const names = await readdir(folder, { recursive: true }).catch(() => [])
-    if (names.some((name) => path.basename(name) === 'blocks')) return
+    if (names.some((name) => path.basename(name).startsWith('blocks.'))) return
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
   throw new Error('nothing waits')

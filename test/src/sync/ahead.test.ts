@@ -73,7 +73,7 @@ it('what came ahead when judging fails waits in quarantine, and is not asked for
     await expect(pull(here, quarantine, wire, fail)).rejects.toThrow('no store')
     // entry, body and file of each
     expect(quarantine.arrivals.size).toBe(3 * (256 + 512))
-    quarantine.close()
+    await quarantine.close()
   }
   expect((await here.run('heads')).out).not.toContain('long')
   await using wire = new NotedTransport(there.store, 20_000)
@@ -81,7 +81,7 @@ it('what came ahead when judging fails waits in quarantine, and is not asked for
   const { pulled, unstored, behind } = await pull(here, quarantine, wire, async () => undefined)
   expect(wire.wants).toBe(1)
   expect({ pulled, unstored, behind }).toEqual({ pulled: length, unstored: [], behind: 0 })
-  quarantine.close()
+  await quarantine.close()
   expect((await here.run('heads')).out).toBe((await there.run('heads')).out)
   await ok(here.run('fsck'))
 }, 60_000)

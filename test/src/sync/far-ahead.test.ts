@@ -98,7 +98,7 @@ async function pullInto(
       )
     ).report
   } finally {
-    quarantine.close()
+    await quarantine.close()
   }
 }
 

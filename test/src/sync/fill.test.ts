@@ -83,7 +83,7 @@ async function pull(
     ({ report }) => report,
     (error: unknown) => (error instanceof HstoreError ? error.code : String(error)),
   )
-  quarantine.close()
+  await quarantine.close()
   return { store, ended }
 }
 
@@ -197,7 +197,7 @@ describe('a client that gives', () => {
   it('gives no more than may wait, unless an entry that waits says how large it is', async () => {
     const store = await copyOf(here)
     const quarantine = await Quarantine.open(store.store, 'from owner')
-    quarantine.close()
+    await quarantine.close()
     const [name] = await readdir(path.join(store.store, 'quarantine'))
     const folder = path.join(store.store, 'quarantine', name!)
     await mkdir(folder, { recursive: true })
@@ -227,6 +227,6 @@ describe('a client that gives', () => {
       for (const { cid, bytes } of blocks)
         if (cid !== undefined) quarantine.arrivals.add({ cid, bytes })
     expect(quarantine.arrivals.has(entry)).toBe(true)
-    quarantine.close()
+    await quarantine.close()
   }
 })

@@ -91,7 +91,7 @@ it.each([
     (error: unknown) => (error instanceof HstoreError ? error.code : error),
   )
   expect(await ended).toMatch(code)
-  quarantine.close()
+  await quarantine.close()
   expect(asked).toBeGreaterThan(0)
   expect(await digestOf(store.store)).toBe(before)
   await ok(store.run('sync', full.store))

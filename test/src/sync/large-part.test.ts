@@ -1,8 +1,9 @@
-import { appendFile, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { LargePart } from '../../../src/sync/large-part.ts'
+import { claimPart } from '../../../src/sync/part-claim.ts'
 import { Quarantine } from '../../../src/sync/quarantine.ts'
 import { RecentBlocks } from '../../../src/sync/recent-blocks.ts'
 import type { CidText } from '../../../store/cid-text.ts'
@@ -23,14 +24,45 @@ const all = bytesOf('large', 400_000)
 describe('the file of a large artifact that comes in pieces', () => {
   it('is hashed as it is written', async () => {
     const part = new LargePart(path.join(await folder(), 'f'))
-    await part.append(inPieces(all.subarray(0, 100_001)))
-    await part.append(inPieces(all.subarray(100_001)))
+    await part.append(0, inPieces(all.subarray(0, 100_001)))
+    await part.append(100_001, inPieces(all.subarray(100_001)))
+    expect((await part.settle()).toString('hex')).toBe(sha(all))
+  })
+
+  it('is written by many in turn, and by none that believes it to be of another size', async () => {
+    const file = path.join(await folder(), 'f')
+    const busy = { code: 'HSTORE_STORE_BUSY' }
+    for (let at = 0; at < all.length; at += 50_000) {
+      const part = new LargePart(file)
+      const append = (from: number): Promise<void> =>
+        part.append(from, inPieces(all.subarray(from, from + 50_000)))
+      await expect(append(at + 1)).rejects.toMatchObject(busy)
+      await append(at)
+      await expect(append(at)).rejects.toMatchObject(busy)
+      await part.close()
+    }
+    expect((await new LargePart(file).settle()).toString('hex')).toBe(sha(all))
+  })
+
+  it('keeps what came before its source failed', async () => {
+    const file = path.join(await folder(), 'f')
+    const cut = async function* (): AsyncGenerator<Uint8Array> {
+      yield all.subarray(0, 5000)
+      throw new Error('cut')
+    }
+    await expect(new LargePart(file).append(0, cut())).rejects.toThrow('cut')
+    const part = new LargePart(file)
+    await part.append(5000, inPieces(all.subarray(5000)))
     expect((await part.settle()).toString('hex')).toBe(sha(all))
   })
 
   it.each([
     ['was begun before', (file: string) => writeFile(file, 'before'), async () => undefined],
-    ['somebody adds to', async () => undefined, (file: string) => appendFile(file, 'more')],
+    [
+      'was changed since',
+      async () => undefined,
+      (file: string) => writeFile(file, bytesOf('other', 200_000)),
+    ],
     [
       'somebody puts another in the place of',
       async () => undefined,
@@ -42,67 +74,168 @@ describe('the file of a large artifact that comes in pieces', () => {
   ] as const)('is hashed as it lies when it %s', async (_what, before, between) => {
     const file = path.join(await folder(), 'f')
     await before(file)
-    const part = new LargePart(file)
-    await part.append(inPieces(all.subarray(0, 200_000)))
+    const append = async (from: number, to: number): Promise<void> => {
+      const part = new LargePart(file)
+      await part.append(
+        (await stat(file).catch(() => ({ size: 0 }))).size,
+        inPieces(all.subarray(from, to)),
+      )
+      await part.close()
+    }
+    await append(0, 200_000)
     await between(file)
-    await part.append(inPieces(all.subarray(200_000)))
-    const digest = (await part.settle()).toString('hex')
+    await append(200_000, all.length)
+    const digest = (await new LargePart(file).settle()).toString('hex')
     expect(digest).toBe(sha(await readFile(file)))
     expect(digest).not.toBe(sha(all))
+  })
+
+  it('is hashed as it lies when another is put in its place while it is open', async () => {
+    const file = path.join(await folder(), 'f')
+    const part = new LargePart(file)
+    await part.append(0, inPieces(all.subarray(0, 200_000)))
+    await writeFile(`${file}.new`, bytesOf('other', 200_000))
+    await rename(`${file}.new`, file)
+    await part.append(200_000, inPieces(all.subarray(200_000)))
+    expect((await part.settle()).toString('hex')).toBe(sha(await readFile(file)))
   })
 })
 
 describe('large artifacts in quarantine', () => {
   const cid = cidTextOf(all, 'raw')
 
+  async function opened(directory: string): Promise<Quarantine> {
+    const quarantine = await Quarantine.open(directory, 'r')
+    expect(await quarantine.large.hold(cid)).toBe(true)
+    return quarantine
+  }
+
   it('go on where they were cut, and are found again once they are whole', async () => {
     const directory = await folder()
-    const first = await Quarantine.open(directory, 'r')
-    await first.append(cid, inPieces(all.subarray(0, 150_000)))
-    first.close()
-    const second = await Quarantine.open(directory, 'r')
+    const first = await opened(directory)
+    await first.large.append(cid, 0, inPieces(all.subarray(0, 150_000)))
+    await first.close()
+    const second = await opened(directory)
     await second.completeAll('r')
-    expect(await second.sizeOf(cid)).toBe(150_000)
+    expect(await second.large.sizeOf(cid)).toBe(150_000)
     expect(second.arrivals.has(cid)).toBe(false)
-    await second.append(cid, inPieces(all.subarray(150_000)))
+    await second.large.append(cid, 150_000, inPieces(all.subarray(150_000)))
     await second.complete(cid, 'r')
     expect(second.arrivals.has(cid)).toBe(true)
-    second.close()
+    await second.close()
     const third = await Quarantine.open(directory, 'r')
     await third.completeAll('r')
     expect(third.arrivals.has(cid)).toBe(true)
-    expect(await third.sizeOf(cid)).toBe(all.length)
-    third.close()
+    expect(await third.large.sizeOf(cid)).toBe(all.length)
+    await third.close()
   })
 
   it('that do not hash to their name are thrown away, whole ones that were changed too', async () => {
     const directory = await folder()
-    const quarantine = await Quarantine.open(directory, 'r')
-    await quarantine.append(cid, inPieces(all.subarray(1)))
+    const quarantine = await opened(directory)
+    await quarantine.large.append(cid, 0, inPieces(all.subarray(1)))
     const wrong = { code: 'HSTORE_REMOTE_INVALID' }
     await expect(quarantine.complete(cid, 'r')).rejects.toMatchObject(wrong)
-    expect(await quarantine.sizeOf(cid)).toBe(0)
-    await quarantine.append(cid, inPieces(all))
+    expect(await quarantine.large.sizeOf(cid)).toBe(0)
+    expect(await quarantine.large.hold(cid)).toBe(true)
+    await quarantine.large.append(cid, 0, inPieces(all))
     await quarantine.complete(cid, 'r')
-    quarantine.close()
+    await quarantine.close()
     const other = await Quarantine.open(directory, 'r')
-    const [name] = await quarantineFiles(directory)
-    await rm(name!)
-    await writeFile(name!, all.subarray(1))
+    const [name] = await quarantineFiles(directory, 'whole-')
+    const changed = Buffer.from(all)
+    changed[0]! ^= 1
+    // in the same file, of the same size
+    await writeFile(name!, changed)
     await other.completeAll('r')
     expect(other.arrivals.has(cid)).toBe(false)
-    expect(await other.sizeOf(cid)).toBe(0)
-    other.close()
+    expect(await other.large.sizeOf(cid)).toBe(0)
+    await other.close()
+  })
+
+  it('have one writer at a time: others wait, and go on where it has come to', async () => {
+    const directory = await folder()
+    const first = await opened(directory)
+    const second = await Quarantine.open(directory, 'r')
+    let isHeld = false
+    const waiting = second.large.hold(cid).then((held) => {
+      isHeld = held
+    })
+    await first.large.append(cid, 0, inPieces(all.subarray(0, 100_000)))
+    second.large.refuse(cid)
+    expect(await second.large.sizeOf(cid)).toBe(100_000)
+    await first.large.append(cid, 100_000, inPieces(all.subarray(100_000, 150_000)))
+    expect(isHeld).toBe(false)
+    await first.close()
+    await waiting
+    expect(isHeld).toBe(true)
+    expect(await second.large.sizeOf(cid)).toBe(150_000)
+    await second.large.append(cid, 150_000, inPieces(all.subarray(150_000)))
+    await second.complete(cid, 'r')
+    await second.close()
+  })
+
+  it('are not waited for by who has hung up', async () => {
+    const directory = await folder()
+    const first = await opened(directory)
+    const second = await Quarantine.open(directory, 'r')
+    const gone = AbortSignal.abort(new Error('gone'))
+    await expect(second.large.hold(cid, gone)).rejects.toThrow('gone')
+    for (const one of [first, second]) await one.close()
+    expect(await quarantineFiles(directory, 'large-')).toEqual([])
+  })
+
+  it.each([
+    ['a process that has died', '.2147483647-3'],
+    ['a process that had the number of this one', `.${process.pid}-999999`],
+    ['nobody', ''],
+  ])('are taken over from %s', async (_who, suffix) => {
+    const directory = await folder()
+    const first = await opened(directory)
+    await first.large.append(cid, 0, inPieces(all.subarray(0, 150_000)))
+    await first.close()
+    const [left] = await quarantineFiles(directory, 'large-')
+    await rename(left!, path.join(path.dirname(left!), `large-${cid}${suffix}`))
+    const second = await opened(directory)
+    expect(await second.large.sizeOf(cid)).toBe(150_000)
+    await second.large.append(cid, 150_000, inPieces(all.subarray(150_000)))
+    await second.complete(cid, 'r')
+    await second.close()
+  })
+
+  it('are not taken from a process that lives', async () => {
+    const directory = await folder()
+    await (await opened(directory)).close()
+    const [root] = await readdir(path.join(directory, 'quarantine'))
+    const file = path.join(directory, 'quarantine', root!, `large-${cid}.${process.ppid}-1`)
+    await writeFile(file, 'theirs')
+    expect(claimPart(path.dirname(file), cid)).toBeUndefined()
+    expect(await readdir(path.dirname(file))).toEqual([path.basename(file)])
   })
 })
 
-async function quarantineFiles(directory: string): Promise<string[]> {
+describe('blocks in quarantine', () => {
+  it('that two leave at once are both found by the next one', async () => {
+    const directory = await folder()
+    const both = [await Quarantine.open(directory, 'r'), await Quarantine.open(directory, 'r')]
+    const cids = both.map(({ arrivals }, i) => {
+      const bytes = bytesOf(`block ${i}`, 100)
+      const cid = cidTextOf(bytes, 'raw')
+      arrivals.add({ cid, bytes })
+      return cid
+    })
+    for (const one of both) await one.close()
+    const next = await Quarantine.open(directory, 'r')
+    expect(new Set(next.arrivals.cids())).toEqual(new Set(cids))
+    await next.close()
+  })
+})
+
+async function quarantineFiles(directory: string, prefix: string): Promise<string[]> {
   const root = path.join(directory, 'quarantine')
   const [one] = await readdir(root)
   const names = await readdir(path.join(root, one!))
-  return names
-    .filter((name) => name.startsWith('whole-'))
-    .map((name) => path.join(root, one!, name))
+  return names.filter((name) => name.startsWith(prefix)).map((name) => path.join(root, one!, name))
 }
 
 describe('bytes of blocks that came of late', () => {

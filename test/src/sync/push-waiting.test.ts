@@ -39,5 +39,5 @@ async function leaveWaiting(from: TestStore, there: TestStore, cid: CidText): Pr
   await using context = await openBelow(from)
   const quarantine = await Quarantine.open(there.store, 'from owner')
   quarantine.arrivals.add({ cid, bytes: await context.db.get(cid) })
-  quarantine.close()
+  await quarantine.close()
 }

@@ -11,12 +11,14 @@ import { makeTempFolder } from '../../support/temp-folder.ts'
 it('takes up what several processes have left, and what is in use by none other', async () => {
   const directory = await makeTempFolder()
   const first = await Quarantine.open(directory, 'remote')
-  first.close()
+  await first.close()
   const [name] = await readdir(path.join(directory, 'quarantine'))
   const folder = path.join(directory, 'quarantine', name!)
-  const blocks = ['a', 'b', 'c', 'd'].map((seed) => HashedBlock.of(bytesOf(seed, 500), 'raw'))
-  // no process has such a number; this one is alive
-  const files = ['blocks', 'blocks-99999999-1', 'blocks-99999998-7', `blocks-${process.pid}-9999`]
+  const blocks = ['a', 'b', 'c', 'd', 'e'].map((seed) => HashedBlock.of(bytesOf(seed, 500), 'raw'))
+  // no process has such a number; another that lives has the last, one before this had the fourth
+  const alive = `blocks-${process.ppid}-9999`
+  const before = `blocks-${process.pid}-9999`
+  const files = ['blocks', 'blocks-99999999-1', 'blocks.99999998-7', before, alive]
   for (const [i, file] of files.entries()) {
     const arrivals = new Arrivals(path.join(folder, file))
     arrivals.add(blocks[i]!)
@@ -24,16 +26,17 @@ it('takes up what several processes have left, and what is in use by none other'
   }
   const quarantine = await Quarantine.open(directory, 'remote')
   const waiting = blocks.map(({ cid }) => quarantine.arrivals.has(cid))
-  expect(waiting).toEqual([true, true, true, false])
-  quarantine.close()
-  expect((await readdir(folder)).sort()).toEqual([`blocks-${process.pid}-9999`, 'blocks'].sort())
+  expect(waiting).toEqual([true, true, true, true, false])
+  await quarantine.close()
+  const left = (await readdir(folder)).filter((one) => one !== alive)
+  expect(left).toEqual([expect.stringMatching(/^blocks\.[\da-f-]{36}$/)])
   // what there is no room for is let go of
   const more = new Arrivals(path.join(folder, 'blocks-99999997-1'))
-  more.add(blocks[3]!)
+  more.add(blocks[4]!)
   more.close()
   const full = await Quarantine.open(directory, 'remote', { sizeBytes: 10_000, blocks: 3 })
   expect(full.arrivals.size).toBe(3)
-  full.close()
+  await full.close()
   expect(await readdir(folder)).toHaveLength(2)
 })
 
@@ -46,7 +49,7 @@ it.each(['quarantine', 'the folder of a remote in it'])(
     if (what === 'quarantine') await symlink(outside, quarantine)
     else {
       const opened = await Quarantine.open(directory, 'remote')
-      opened.close()
+      await opened.close()
       const [name] = await readdir(quarantine)
       await removeEmptyFolders(directory, Date.now() + 60_000)
       expect(await readdir(quarantine)).toEqual([])

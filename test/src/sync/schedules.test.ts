@@ -92,7 +92,7 @@ class Triangle {
       if (error instanceof HstoreError && wire.isCut) return false
       throw error
     } finally {
-      quarantine.close()
+      await quarantine.close()
     }
   }
 }

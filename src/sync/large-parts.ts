@@ -1,0 +1,188 @@
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CidText } from '../../store/cid-text.ts'
+import { digestOf, isCidText } from '../../store/cid-text.ts'
+import { storeErrorOf } from '../../store/level-errors.ts'
+import type { StagedArtifact } from '../../store/stage-artifact.ts'
+import { stagedFile } from '../../store/stage-artifact.ts'
+import { HandoffError } from '../errors.ts'
+import { HstoreError } from '../kernel/errors.ts'
+import { LargePart } from './large-part.ts'
+import { claimPart, partFilesIn, releasePart } from './part-claim.ts'
+
+/** What a large artifact's file counts as, at least: files cost more than their bytes. */
+const minPartBytes = 64 * 1024
+/** So long another writer is waited for: about as long as a request takes on a slow way. */
+const waitMs = 10_000
+const lookMs = 20
+
+/** Large artifacts in quarantine: those that are coming, each with one writer at a time, and those that came whole. */
+export class LargeParts {
+  readonly #directory: string
+  readonly #folder: string
+  /** Those that are written here. */
+  readonly #held = new Map<CidText, LargePart>()
+
+  /**
+   * @param directory - The store's folder.
+   * @param folder - The remote's in quarantine.
+   */
+  constructor(directory: string, folder: string) {
+    this.#directory = directory
+    this.#folder = folder
+  }
+
+  /**
+   * Keeps all others from writing one, until it is whole, refused, or left.
+   *
+   * @param hungUp - Aborted once nobody waits for it any more.
+   * @returns False where another writes it all the time.
+   */
+  async hold(artifact: CidText, hungUp?: AbortSignal): Promise<boolean> {
+    if (this.#held.has(artifact)) return true
+    const untilMs = performance.now() + waitMs
+    for (;;) {
+      const file = this.#ours(() => claimPart(this.#folder, artifact))
+      if (file !== undefined) {
+        this.#held.set(artifact, new LargePart(file))
+        return true
+      }
+      if (performance.now() > untilMs) return false
+      await sleep(lookMs * (1 + Math.random()))
+      hungUp?.throwIfAborted()
+    }
+  }
+
+  /** Returns how many bytes of one are here. */
+  async sizeOf(artifact: CidText): Promise<number> {
+    const coming = partFilesIn(this.#folder).filter((one) => one.artifact === artifact)
+    const files = [...coming.map(({ file }) => file), this.#wholeOf(artifact)]
+    const sizes = await Promise.all(files.map(sizeOrNone))
+    return Math.max(...sizes)
+  }
+
+  /** Returns the bytes of all but one, and but those that `isCounted` leaves out. */
+  async sizeBeside(artifact: CidText, isCounted: (other: CidText) => boolean): Promise<number> {
+    const whole = this.#wholes().map((cid) => ({ artifact: cid, file: this.#wholeOf(cid) }))
+    let size = 0
+    for (const one of [...partFilesIn(this.#folder), ...whole])
+      if (one.artifact !== artifact && isCounted(one.artifact))
+        size += Math.max(minPartBytes, await sizeOrNone(one.file))
+    return size
+  }
+
+  /** Returns whether one came whole, and hashes to its name. */
+  isWhole(artifact: CidText): boolean {
+    return existsSync(this.#wholeOf(artifact))
+  }
+
+  /**
+   * Adds bytes to one that is held.
+   *
+   * @param at - How many are here.
+   * @throws {StoreError} `HSTORE_STORE_BUSY` where it is another number.
+   */
+  async append(artifact: CidText, at: number, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    try {
+      await this.#held.get(artifact)!.append(at, chunks)
+    } catch (error) {
+      throw error instanceof HstoreError ? error : storeErrorOf(error, this.#directory)
+    }
+  }
+
+  /** Throws away what came of one, unless another writes it. */
+  refuse(artifact: CidText): void {
+    this.#ours(() => {
+      const held = this.#held.get(artifact)?.file
+      const file = held ?? claimPart(this.#folder, artifact)
+      if (file === undefined) return
+      rmSync(file, { force: true })
+      if (held === undefined) releasePart(this.#folder, artifact, file)
+    })
+  }
+
+  /**
+   * Returns one that is held, where all that came hashes to it.
+   *
+   * @throws {HandoffError} `HSTORE_REMOTE_INVALID`: what came is thrown away.
+   */
+  async complete(artifact: CidText, remote: string): Promise<StagedArtifact> {
+    const part = this.#held.get(artifact)!
+    try {
+      await this.#settle(artifact, part, remote)
+      this.#ours(() => renameSync(part.file, this.#wholeOf(artifact)))
+      return await this.#staged(artifact)
+    } finally {
+      await this.leave(artifact)
+    }
+  }
+
+  /** Yields those that came whole before, where their bytes still hash to them. */
+  async *whole(remote: string): AsyncGenerator<StagedArtifact> {
+    for (const cid of this.#wholes()) {
+      const isWhole = await this.#settle(cid, new LargePart(this.#wholeOf(cid)), remote).then(
+        () => true,
+        () => false,
+      )
+      if (isWhole) yield await this.#staged(cid)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const artifact of this.#held.keys()) await this.leave(artifact)
+  }
+
+  /** Leaves one to the next writer. */
+  async leave(artifact: CidText): Promise<void> {
+    const part = this.#held.get(artifact)
+    if (part === undefined) return
+    this.#held.delete(artifact)
+    await part.close()
+    this.#ours(() => releasePart(this.#folder, artifact, part.file))
+  }
+
+  async #settle(artifact: CidText, part: LargePart, remote: string): Promise<void> {
+    const digest = await part.settle().catch((error: unknown) => {
+      throw storeErrorOf(error, this.#directory)
+    })
+    if (digest.equals(digestOf(artifact))) return
+    rmSync(part.file, { force: true })
+    throw new HandoffError(
+      'HSTORE_REMOTE_INVALID',
+      `${remote} sent bytes for the artifact ${artifact} that do not hash to it: they were thrown away`,
+      { details: { cid: artifact } },
+    )
+  }
+
+  async #staged(cid: CidText): Promise<StagedArtifact> {
+    const file = this.#wholeOf(cid)
+    const { size } = await stat(file)
+    return stagedFile(this.#directory, file, { cid, sizeBytes: size })
+  }
+
+  #wholes(): CidText[] {
+    return readdirSync(this.#folder).flatMap((name) => {
+      const cid = name.slice('whole-'.length)
+      return name.startsWith('whole-') && isCidText(cid) ? [cid] : []
+    })
+  }
+
+  #wholeOf(artifact: CidText): string {
+    return path.join(this.#folder, `whole-${artifact}`)
+  }
+
+  #ours<T>(act: () => T): T {
+    try {
+      return act()
+    } catch (error) {
+      throw storeErrorOf(error, this.#directory)
+    }
+  }
+}
+
+async function sizeOrNone(file: string): Promise<number> {
+  const found = await stat(file).catch(() => undefined)
+  return found?.isFile() === true ? found.size : 0
+}
