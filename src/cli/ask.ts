@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs'
+import { fstatSync, writeSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { addressOf } from '../resident/address.ts'
@@ -36,16 +36,20 @@ const silenceMs = 60_000
  * answer was given out yet: each verb that is asked for may be done twice.
  */
 export function ask(whom: Whom, work: Work): void {
-  // as late as can be: a verb that is done alone does not need them
-  const { connect } = process.getBuiltinModule('node:net')
-  const { isatty } = process.getBuiltinModule('node:tty')
   const request = requestOf(whom, work)
   const isOwn = isOwnSocket(join(whom.folder, whom.card.socket))
-  if (request === undefined || !isOwn || isatty(1)) return work.alone()
+  if (request === undefined || !isOwn || isTerminal(1)) return work.alone()
+  // as late as can be: a verb that is done alone does not need it
+  const { connect } = process.getBuiltinModule('node:net')
   const address = addressOf(whom.folder, whom.card.socket)
   const socket = connect(address.path)
   address.close()
   new Asking(socket, request, work.alone).begin()
+}
+
+/** Asked of what can be one only: the answer has to be loaded. */
+function isTerminal(fd: number): boolean {
+  return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd)
 }
 
 /** Returns the request, or undefined where this process is not as the other. */
@@ -67,6 +71,8 @@ class Asking {
   #hasBegun = false
   #isStdinTaken = false
   #isOver = false
+  // a timer of the socket's own takes longer to make
+  #late: NodeJS.Timeout = setTimeout(() => this.#lose(), turnMs)
 
   constructor(socket: Socket, request: Buffer, alone: () => void) {
     this.#socket = socket
@@ -76,13 +82,13 @@ class Asking {
 
   begin(): void {
     this.#socket
-      .setTimeout(turnMs, () => this.#lose())
       .on('error', () => this.#lose())
       .on('close', () => this.#lose())
       .on('data', (piece) => this.#take(piece))
   }
 
   #take(piece: Uint8Array): void {
+    this.#late.refresh()
     const frames = this.#splitter.take(piece)
     if (frames === undefined) return this.#lose()
     for (const frame of frames) if (!this.#isOver) this.#heed(frame)
@@ -104,7 +110,8 @@ class Asking {
 
   #send(): void {
     this.#hasBegun = true
-    this.#socket.setTimeout(silenceMs)
+    clearTimeout(this.#late)
+    this.#late = setTimeout(() => this.#lose(), silenceMs)
     this.#socket.write(this.#request)
   }
 
@@ -122,10 +129,9 @@ class Asking {
   }
 
   #end(code: number): void {
-    this.#over(() => {
-      if (!this.#output.flush()) return this.#redo()
-      process.exit(code)
-    })
+    // nothing is taken down that the end of the process does not take down by itself
+    if (this.#output.flush()) process.exit(code)
+    this.#lose()
   }
 
   /** The other is gone, or is none of ours. */
@@ -147,6 +153,7 @@ class Asking {
   #over(then: () => void): void {
     if (this.#isOver) return
     this.#isOver = true
+    clearTimeout(this.#late)
     this.#socket.destroy()
     // only where it was read: making the stream takes longer than the rest
     if (this.#isStdinTaken) process.stdin.pause()

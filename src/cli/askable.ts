@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { cardPath } from '../resident/card.ts'
 
@@ -35,15 +35,19 @@ export function isAskable(argv: readonly string[], env: Env): boolean {
   return !argv.some((word) => ownOptions.test(word) || ownPath.test(word))
 }
 
-/** Returns whether a path means another file in each process, by its name or over a link on the way. */
-function isOwn(path: string): boolean {
+/**
+ * Returns whether a path means another file in each process, by its name or over a link on the way.
+ *
+ * @param plain - Paths that were found to be no links.
+ */
+function isOwn(path: string, plain: Set<string>): boolean {
   let rest = path.split('/').filter((part) => part !== '')
   let at = '/'
   for (let links = 0; rest.length > 0;) {
     const [part = '', ...more] = rest
     const next = join(at, part)
     if (ownPath.test(next)) return true
-    const target = linkAt(next)
+    const target = linkAt(next, plain)
     rest = target === undefined ? more : [...target.split('/').filter((one) => one !== ''), ...more]
     at = target === undefined ? next : target.startsWith('/') ? '/' : at
     if (target !== undefined && ++links > maxLinks) return true
@@ -51,12 +55,12 @@ function isOwn(path: string): boolean {
   return false
 }
 
-function linkAt(path: string): string | undefined {
-  try {
+function linkAt(path: string, plain: Set<string>): string | undefined {
+  if (plain.has(path)) return undefined
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
     return readlinkSync(path)
-  } catch {
-    return undefined
-  }
+  plain.add(path)
+  return undefined
 }
 
 /** Whatever may be a path in a command line, without the name of its option. */
@@ -80,7 +84,9 @@ export function whereOf(argv: readonly string[], env: Env): Where | undefined {
     const keys = keysOf(argv, env, cwd)
     const store = storeOf(optionOf(argv, '--store') ?? filled(env['HSTORE_STORE']), cwd)
     if (keys === undefined || store === undefined) return undefined
-    if ([cwd, keys, store, ...pathsIn(argv, cwd)].some(isOwn)) return undefined
+    const plain = new Set<string>()
+    if ([cwd, keys, store, ...pathsIn(argv, cwd)].some((path) => isOwn(path, plain)))
+      return undefined
     return { cwd, card: cardPath(keys, store) }
   } catch {
     // what is wrong the program tells
