@@ -2,12 +2,11 @@ import type { CidText } from '../store/cid-text.ts'
 import type { Context } from './context.ts'
 import { getEntry } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
-import { familyOf } from './entry/kinds.ts'
-import type { Placed } from './graph/children-first.ts'
-import { childrenFirst } from './graph/children-first.ts'
-import { History } from './graph/history.ts'
+import { familyOf, kindOf } from './entry/kinds.ts'
 import { headsOf, streamsOf } from './graph/ref.ts'
-import type { Standing } from './trust/standing.ts'
+import type { LogOrder } from './log-order.ts'
+import { orderNodes, orderNotes } from './log-order.ts'
+import type { Standing, Trust } from './trust/standing.ts'
 
 /** A node as `log` shows it: the entry that names it, and its parents by the entries that name them. */
 export interface Logged {
@@ -16,9 +15,46 @@ export interface Logged {
   readonly standing: Standing['standing']
 }
 
+/** A log as it is shown, of any length: its entries lie packed, in some 200 bytes each. */
+export class Log implements Iterable<Logged> {
+  readonly #order: LogOrder
+  readonly #trust: Trust
+
+  constructor(order: LogOrder, trust: Trust) {
+    this.#order = order
+    this.#trust = trust
+  }
+
+  /** How many entries it has. */
+  get size(): number {
+    return this.#order.size
+  }
+
+  /** Returns the entry at an index, from 0 on. */
+  at(index: number): Logged {
+    const entry = this.#order.entryAt(index)
+    const { standing } = this.#trust.standingOf(entry)
+    return { entry, parents: this.#order.parentsAt(index), standing }
+  }
+
+  /** Returns the CID of the entry at an index. */
+  cidAt(index: number): CidText {
+    return this.#order.cidAt(index)
+  }
+
+  /** Returns the indexes of what an entry follows; a number from `size` on stands for an entry that the log does not have. */
+  indexesAt(index: number): readonly number[] {
+    return this.#order.indexesAt(index)
+  }
+
+  *[Symbol.iterator](): Generator<Logged> {
+    for (let index = 0; index < this.size; index++) yield this.at(index)
+  }
+}
+
 /**
  * Returns nodes and their ancestors, children before parents; of those that are free the one with the largest seq, then
- * the least CID.
+ * the least CID. Of notes it returns their signers' chains, the largest seq first: what they follow is `prev`.
  *
  * @param limit - How many to return at most: no more of the history is read than it takes to be sure of their order.
  * @throws {HstoreError} what `getEntry` throws of an entry on the way.
@@ -27,45 +63,11 @@ export async function logOf(
   context: Context,
   starts: readonly CidText[],
   limit: number,
-): Promise<readonly Logged[]> {
-  const history = new History(context, starts)
-  let placed: readonly Placed[] = []
-  for (let count = 2 * limit + 16; placed.length < limit; count *= 2) {
-    await history.read(count)
-    placed = childrenFirst(history.entries, history.open)
-    if (history.open.length === 0) break
-  }
-  return placed.slice(0, limit).map(({ node, below }) => ({
-    entry: node.entry,
-    parents: below.map((parent) => parent.node.entry.cid),
-    standing: context.trust.standingOf(node.entry).standing,
-  }))
-}
-
-/**
- * Returns notes and what stands before them in their signers' chains, the largest seq first. Notes have no parents: what
- * they follow is `prev`.
- *
- * @throws {HstoreError} what `getEntry` throws.
- */
-export async function notesOf(
-  context: Context,
-  starts: readonly CidText[],
-  limit: number,
-): Promise<readonly Logged[]> {
-  const seen = new Set(starts)
-  const entries: VerifiedEntry[] = []
-  for (const cid of seen) {
-    const entry = await getEntry(context, cid)
-    entries.push(entry)
-    for (const link of entry.prev) seen.add(link)
-  }
-  const sorted = entries.sort((a, b) => b.seq - a.seq || (a.cid < b.cid ? -1 : 1))
-  return sorted.slice(0, limit).map((entry) => ({
-    entry,
-    parents: entry.prev,
-    standing: context.trust.standingOf(entry).standing,
-  }))
+): Promise<Log> {
+  const [first] = starts
+  const isNote = first !== undefined && !kindOf((await getEntry(context, first)).kind).isNode
+  const order = isNote ? orderNotes : orderNodes
+  return new Log(await order(context, starts, limit), context.trust)
 }
 
 /** A head of a stream. */

@@ -5,7 +5,6 @@ import type { Context } from './context.ts'
 import { getEntry, openContext } from './context.ts'
 import { type DiffReport, diffEntries } from './diff-entries.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
-import { kindOf } from './entry/kinds.ts'
 import { HandoffError } from './errors.ts'
 import { type GcReport, collectGarbage } from './gc.ts'
 import { ArgumentError, assertArgument } from './kernel/errors.ts'
@@ -13,7 +12,7 @@ import { type Inbox, readInbox } from './inbox/inbox.ts'
 import { Lanes } from './lanes/lanes.ts'
 import { resolveEntry, resolveEntryCid, resolveRef, resolveStarts } from './graph/ref.ts'
 import { type Signer, openKey } from './keyring.ts'
-import { type Head, type Logged, allHeads, logOf, notesOf } from './log.ts'
+import { type Head, type Log, type Logged, allHeads, logOf } from './log.ts'
 import type { PutInput, PutItem } from './put/put-all.ts'
 import type { Putter } from './put/put-queue.ts'
 import { PutQueue } from './put/put-queue.ts'
@@ -172,16 +171,15 @@ export class Store implements AsyncDisposable {
     return validateEntry(context, await resolveEntry(context, ref))
   }
 
-  /**
-   * Returns an entry and its ancestors, children first; of a stream all heads with their ancestors; of notes, which have
-   * no ancestors, their signers' chains.
-   */
-  async log(ref: string, limit: number = Number.MAX_SAFE_INTEGER): Promise<readonly Logged[]> {
+  /** Returns an entry and its ancestors, children first; of a stream those of all heads; of notes their signers' chains. */
+  async log(ref: string, limit?: number): Promise<readonly Logged[]> {
+    return [...(await this.openLog(ref, limit))]
+  }
+
+  /** Returns the same as `log`, packed: for histories of any length. It can be read when the store is closed. */
+  async openLog(ref: string, limit: number = Number.MAX_SAFE_INTEGER): Promise<Log> {
     const context = await this.#open()
-    const starts = await resolveStarts(context, ref)
-    const [first] = starts
-    const isNote = first !== undefined && !kindOf((await getEntry(context, first)).kind).isNode
-    return isNote ? notesOf(context, starts, limit) : logOf(context, starts, limit)
+    return logOf(context, await resolveStarts(context, ref), limit)
   }
 
   /** Returns how the documents of two entries of one kind differ, by records. */

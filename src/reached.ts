@@ -1,6 +1,6 @@
 import { CidTable } from '../store/cid-table.ts'
 import type { CidText } from '../store/cid-text.ts'
-import { IntList } from './kernel/int-list.ts'
+import { Numbers } from './kernel/numbers.ts'
 
 const isNeeded = 1
 const isHeld = 2
@@ -8,14 +8,14 @@ const isHeld = 2
 /** Blocks, and which of them entries lead to, in less than a hundred bytes a block. */
 export class Reached {
   readonly #cids = new CidTable()
-  readonly #flags = new IntList()
-  readonly #sizes = new IntList()
+  readonly #flags = new Numbers()
+  readonly #sizes = new Numbers()
   /** For each block the place in `links` behind its own, which begin with their number; 0 for none. */
-  readonly #linksAt = new IntList()
-  readonly #links = new IntList()
+  readonly #linksAt = new Numbers()
+  readonly #links = new Numbers()
   /** For what an entry is never without the number of one such entry plus one. */
-  readonly #owners = new IntList()
-  readonly #waiting = new IntList()
+  readonly #owners = new Numbers()
+  readonly #waiting = new Numbers()
 
   /** Notes a block that is there. */
   hold(cid: CidText, sizeBytes: number): void {
@@ -26,7 +26,7 @@ export class Reached {
 
   /** Notes what a block links to. */
   link(cid: CidText, links: readonly CidText[]): void {
-    this.#linksAt.set(this.#cids.add(cid), this.#links.length + 1)
+    this.#linksAt.set(this.#cids.add(cid), this.#links.size + 1)
     this.#links.push(links.length)
     for (const link of links) this.#links.push(this.#cids.add(link))
   }
@@ -40,11 +40,11 @@ export class Reached {
 
   /** Finds, once all is noted, what the entries lead to. */
   follow(): void {
-    for (let i = 0; i < this.#waiting.length; i++) {
-      const at = this.#linksAt.get(this.#waiting.get(i)) - 1
+    for (let i = 0; i < this.#waiting.size; i++) {
+      const at = this.#linksAt.at(this.#waiting.at(i)) - 1
       if (at < 0) continue
-      const end = at + this.#links.get(at)
-      for (let link = at + 1; link <= end; link++) this.#want(this.#links.get(link))
+      const end = at + this.#links.at(at)
+      for (let link = at + 1; link <= end; link++) this.#want(this.#links.at(link))
     }
   }
 
@@ -59,10 +59,10 @@ export class Reached {
 
   /** Returns a block that an entry is never without and that is not there, with such an entry. */
   findLostPart(): { readonly part: CidText; readonly entry: CidText } | undefined {
-    for (let number = 0; number < this.#owners.length; number++) {
-      const owner = this.#owners.get(number) - 1
-      if (owner < 0 || (this.#flags.get(number) & isHeld) !== 0) continue
-      return { part: this.#cids.cidAt(number), entry: this.#cids.cidAt(owner) }
+    for (let number = 0; number < this.#owners.size; number++) {
+      const owner = this.#owners.at(number) - 1
+      if (owner < 0 || (this.#flags.at(number) & isHeld) !== 0) continue
+      return { part: this.#cids.at(number), entry: this.#cids.at(owner) }
     }
     return undefined
   }
@@ -71,26 +71,26 @@ export class Reached {
   loose(): { readonly cids: readonly CidText[]; readonly sizeBytes: number } {
     const cids: CidText[] = []
     let sizeBytes = 0
-    for (let number = 0; number < this.#flags.length; number++) {
-      if (this.#flags.get(number) !== isHeld) continue
-      cids.push(this.#cids.cidAt(number))
-      sizeBytes += this.#sizes.get(number)
+    for (let number = 0; number < this.#flags.size; number++) {
+      if (this.#flags.at(number) !== isHeld) continue
+      cids.push(this.#cids.at(number))
+      sizeBytes += this.#sizes.at(number)
     }
     return { cids, sizeBytes }
   }
 
   #want(number: number): void {
-    if ((this.#flags.get(number) & isNeeded) !== 0) return
+    if ((this.#flags.at(number) & isNeeded) !== 0) return
     this.#mark(number, isNeeded)
     this.#waiting.push(number)
   }
 
   #mark(number: number, flag: number): void {
-    this.#flags.set(number, this.#flags.get(number) | flag)
+    this.#flags.set(number, this.#flags.at(number) | flag)
   }
 
   #has(cid: CidText, flag: number): boolean {
     const number = this.#cids.find(cid)
-    return number !== undefined && (this.#flags.get(number) & flag) !== 0
+    return number !== undefined && (this.#flags.at(number) & flag) !== 0
   }
 }

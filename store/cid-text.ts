@@ -43,24 +43,44 @@ export function cidTextOf(bytes: Uint8Array, codec: Codec): CidText {
 export function cidTextOfDigest(digest: Uint8Array, codec: Codec): CidText {
   if (digest.length !== 32) throw new RangeError(`digest: wanted 32 bytes, got ${digest.length}`)
   const header = headers[codec]
-  const bytes = new Uint8Array(header.length + 32)
-  bytes.set(header)
-  bytes.set(digest, header.length)
-  return `b${encodeBase32(bytes)}` as CidText
+  binary.set(header)
+  binary.set(digest, header.length)
+  return encodeBase32(binary.subarray(0, header.length + 32)) as CidText
 }
 
 /** Returns the 32 bytes of sha2-256 that a CID carries. */
 export function digestOf(cid: CidText): Uint8Array {
-  return decodeBase32(cid.slice(1)).subarray(headers[codecOf(cid)].length)
+  const digest = new Uint8Array(32)
+  writeDigest(cid, digest)
+  return digest
 }
 
-// The characters of a text are written here and read at once; 37 bytes make 60 of them.
-const spelling = Buffer.alloc(60)
+/** Writes the 32 bytes of sha2-256 that a CID carries. */
+export function writeDigest(cid: CidText, digest: Uint8Array): void {
+  const skipped = headers[codecOf(cid)].length
+  // the header ends within the bits of the character before
+  let at = 1 + Math.floor((skipped * 8) / 5)
+  let bits = 5 - ((skipped * 8) % 5)
+  let value = values[cid.charCodeAt(at)]! & ((1 << bits) - 1)
+  for (let i = 0; i < 32; i++) {
+    while (bits < 8) {
+      value = (value << 5) | values[cid.charCodeAt(++at)]!
+      bits += 5
+    }
+    bits -= 8
+    digest[i] = value >>> bits
+    value &= (1 << bits) - 1
+  }
+}
+
+// What is spelt is put here and read at once: 37 bytes make 60 characters behind the one that names base32.
+const binary = new Uint8Array(37)
+const spelling = Buffer.from('b'.padEnd(61))
 
 function encodeBase32(bytes: Uint8Array): string {
   let bits = 0
   let value = 0
-  let at = 0
+  let at = 1
   for (let i = 0; i < bytes.length; i++) {
     value = (value << 8) | bytes[i]!
     bits += 8
@@ -77,20 +97,3 @@ function encodeBase32(bytes: Uint8Array): string {
 // The value of each character, by its code.
 const values = new Uint8Array(128)
 for (let i = 0; i < alphabet.length; i++) values[alphabet.charCodeAt(i)] = i
-
-function decodeBase32(text: string): Uint8Array {
-  const bytes = new Uint8Array((text.length * 5) >>> 3)
-  let bits = 0
-  let value = 0
-  let at = 0
-  for (let i = 0; i < text.length; i++) {
-    value = (value << 5) | values[text.charCodeAt(i)]!
-    bits += 5
-    if (bits >= 8) {
-      bits -= 8
-      bytes[at++] = value >>> bits
-      value &= (1 << bits) - 1
-    }
-  }
-  return bytes
-}

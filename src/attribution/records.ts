@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { JsonForm } from '../../store/canonical.ts'
 import { RecentMap } from '../kernel/recent-map.ts'
-import { PackedBytes } from './packed-bytes.ts'
-import type { PackedReader } from './packed-bytes.ts'
+import { PackedBytes } from '../kernel/packed-bytes.ts'
+import type { PackedReader } from '../kernel/packed-bytes.ts'
 
 /** The records of an envelope that somebody says and others carry along. */
 export type RecordKind = 'action' | 'assessment' | 'conflict' | 'execution'

@@ -1,13 +1,13 @@
 import type { Step } from './graph-edges.ts'
 import { drawEdge, edgesOf, endOf, heightOf } from './graph-edges.ts'
-import type { GraphNode } from './graph-order.ts'
+import type { DrawnHistory } from './graph-order.ts'
 
 /** One line of a drawn graph. */
-export interface GraphLine<T> {
+export interface GraphLine {
   /** `*`, `|`, `\`, `/`, `_`, `:` and spaces, none at the end. */
   readonly graph: string
   /** The node that the `*` of this line stands for; absent in lines between nodes. */
-  readonly node?: T
+  readonly node?: number
   /** True where a parent stands above: nodes that are their own ancestors have no order. */
   readonly isAfterParent?: boolean
 }
@@ -16,51 +16,52 @@ export interface GraphLine<T> {
  * Draws nodes that stand children first, a lane for each line of history that is open. A lane keeps its column; what
  * moves are the edges below a node. An edge past other lanes takes two lines, with `_` where it passes.
  *
+ * @param order - The nodes in the order in which they are drawn, each once.
  * @param maxLanes - Lanes from this one on share one column behind it, drawn as `:`. A line is at most
  *   `2 * maxLanes + 1` wide.
- * @returns Each node once, in the order given.
  */
-export function drawGraph<T extends GraphNode>(
-  nodes: readonly T[],
+export function* drawGraph(
+  history: DrawnHistory,
+  order: Iterable<number>,
   maxLanes: number,
-): readonly GraphLine<T>[] {
-  const lanes = new Lanes(maxLanes)
-  const lines: GraphLine<T>[] = []
+): Generator<GraphLine> {
+  const lanes = new Lanes(maxLanes, history.size)
   let ended: number | undefined
-  for (const node of nodes) {
-    const at = lanes.take(node.key)
+  for (const node of order) {
+    const parents = history.indexesAt(node)
+    const at = lanes.take(node)
     // else a first node and one that has nothing to do with it would look like parent and child
-    if (at === ended) lines.push({ graph: lanes.lineOf(undefined) })
-    const isAfterParent = node.parents.some((parent) => lanes.isDrawn(parent))
-    lines.push({ graph: lanes.lineOf(at), node, isAfterParent })
-    const step = lanes.follow(at, node.parents)
+    if (at === ended) yield { graph: lanes.lineOf(undefined) }
+    const isAfterParent = parents.some((parent) => lanes.isDrawn(parent))
+    yield { graph: lanes.lineOf(at), node, isAfterParent }
+    const step = lanes.follow(at, parents)
     const between = lanes.draw(step)
-    for (const graph of between) lines.push({ graph })
+    for (const graph of between) yield { graph }
     ended = step.goesOn || between.length > 0 ? undefined : at
   }
-  return lines
 }
 
 class Lanes {
   readonly #max: number
   /** The node that each lane leads to; undefined where a column is free. */
-  readonly #leads: (string | undefined)[] = []
-  readonly #columns = new Map<string, number>()
-  readonly #drawn = new Set<string>()
+  readonly #leads: (number | undefined)[] = []
+  readonly #columns = new Map<number, number>()
+  readonly #drawn: Uint8Array
 
-  constructor(max: number) {
+  constructor(max: number, nodes: number) {
     this.#max = max
+    this.#drawn = new Uint8Array(nodes)
   }
 
-  isDrawn(key: string): boolean {
-    return this.#drawn.has(key)
+  isDrawn(node: number): boolean {
+    return this.#drawn[node] === 1
   }
 
   /** Returns the column where a node is drawn, which is free from here on but for the node itself. */
-  take(key: string): number {
-    const at = this.#columns.get(key) ?? this.#freeFrom(0)
-    this.#drawn.add(key)
-    this.#columns.delete(key)
+  take(node: number): number {
+    const at = this.#columns.get(node) ?? this.#freeFrom(0)
+    this.#drawn[node] = 1
+    this.#columns.delete(node)
     this.#leads[at] = undefined
     return at
   }
@@ -73,8 +74,8 @@ class Lanes {
   }
 
   /** Leads lanes from a node to those of its parents that are not drawn yet. */
-  follow(at: number, parents: readonly string[]): Step {
-    const wanted = [...new Set(parents)].filter((parent) => !this.#drawn.has(parent))
+  follow(at: number, parents: readonly number[]): Step {
+    const wanted = [...new Set(parents)].filter((parent) => !this.isDrawn(parent))
     const joins = wanted.flatMap((parent) => this.#columns.get(parent) ?? [])
     const [first, ...others] = wanted.filter((parent) => !this.#columns.has(parent))
     const opened = new Set<number>()
@@ -153,9 +154,9 @@ class Lanes {
     return Math.min(column, this.#max)
   }
 
-  #lead(key: string, column: number): void {
-    this.#leads[column] = key
-    this.#columns.set(key, column)
+  #lead(node: number, column: number): void {
+    this.#leads[column] = node
+    this.#columns.set(node, column)
   }
 
   #move(from: number, to: number): void {

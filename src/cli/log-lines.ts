@@ -1,4 +1,4 @@
-import type { Logged } from '../log.ts'
+import type { Log, Logged } from '../log.ts'
 import { cutMiddle, widthOf } from './fit.ts'
 import { drawGraph } from './graph-lines.ts'
 import { lineByLine } from './graph-order.ts'
@@ -24,18 +24,24 @@ export function logLine({ entry, parents, standing }: Logged, paint: Paint): str
   return `${paint('cid', cid)} ${plain(`${name ?? kind} by ${author}${shape}`)}${mark}\n`
 }
 
-/** Returns nodes drawn as a graph, a line each and lines between. */
-export function graphText(logged: readonly Logged[], look: GraphLook): string {
-  const short = shortener(logged.map(({ entry }) => entry.cid))
-  const nodes = logged.map((one) => ({ key: one.entry.cid, parents: one.parents, one }))
-  const lanes = look.columns === undefined ? maxLanes : Math.min(maxLanes, look.columns >> 3)
-  return drawGraph(lineByLine(nodes), lanes)
-    .map(({ graph, node, isAfterParent }) => {
-      if (node === undefined) return `${graph}\n`
-      const columns = look.columns === undefined ? undefined : look.columns - graph.length - 1
-      return `${graph} ${nodeText(node.one, isAfterParent === true, short, { ...look, columns })}\n`
-    })
-    .join('')
+/** Yields the lines of a log that is drawn as a graph: one for each node, and lines between. */
+export function* graphLines(log: Log, look: GraphLook): Generator<string> {
+  const { columns } = look
+  // where nobody looks there is room for whole CIDs
+  const short = columns === undefined ? (cid: string) => cid : shortener(cidsIn(log))
+  const lanes = columns === undefined ? maxLanes : Math.min(maxLanes, columns >> 3)
+  for (const { graph, node, isAfterParent } of drawGraph(log, lineByLine(log), lanes)) {
+    if (node === undefined) yield `${graph}\n`
+    else {
+      const room = columns === undefined ? undefined : columns - graph.length - 1
+      const drawn = { ...look, columns: room }
+      yield `${graph} ${nodeText(log.at(node), isAfterParent === true, short, drawn)}\n`
+    }
+  }
+}
+
+function cidsIn(log: Log): string[] {
+  return Array.from({ length: log.size }, (_, index) => log.cidAt(index))
 }
 
 /** What a reader has to know can't be cut; the CID can, for plain log has it in full, and then the names. */

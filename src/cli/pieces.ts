@@ -12,7 +12,10 @@ const atOnce = 256
  * @param value - Plain data; a list at its top may be anything that yields the items.
  */
 export async function printJson(io: Io, schema: string, value: object): Promise<void> {
-  for (const piece of jsonPieces(schema, value)) await io.out(escaped(piece))
+  for (const piece of jsonPieces(schema, value)) {
+    await io.out(escaped(piece))
+    if (io.isCutOff?.() === true) return
+  }
   await io.out('\n')
 }
 
@@ -53,7 +56,10 @@ export async function writeLines<T>(
   items: Iterable<T>,
   lineOf: (item: T) => string,
 ): Promise<void> {
-  for (const lines of inParts(items, lineOf)) await io.out(lines.join(''))
+  for (const lines of inParts(items, lineOf)) {
+    await io.out(lines.join(''))
+    if (io.isCutOff?.() === true) return
+  }
 }
 
 function* inParts<T, U>(items: Iterable<T>, textOf: (item: T) => U): Generator<U[]> {

@@ -1,9 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { drawGraph } from '../../src/cli/graph-lines.ts'
-import type { GraphNode } from '../../src/cli/graph-order.ts'
+import type { DrawnHistory } from '../../src/cli/graph-order.ts'
 import { lineByLine } from '../../src/cli/graph-order.ts'
 import { traceGraph } from '../support/graph-tracer.ts'
+
+/** A node by its name, and those of what it follows. */
+interface GraphNode {
+  readonly key: string
+  readonly parents: readonly string[]
+}
 
 /** Reads `child:parent,parent` words, children first. */
 function nodesIn(text: string): GraphNode[] {
@@ -16,8 +22,34 @@ function nodesIn(text: string): GraphNode[] {
     })
 }
 
+/** The history of nodes: a name that no node has gets a number behind theirs. */
+function historyOf(nodes: readonly GraphNode[]): DrawnHistory {
+  const numbers = new Map(nodes.map(({ key }, i) => [key, i]))
+  const indexes = nodes.map(({ parents }) =>
+    parents.map((parent) => {
+      if (!numbers.has(parent)) numbers.set(parent, numbers.size)
+      return numbers.get(parent)!
+    }),
+  )
+  return { size: nodes.length, indexesAt: (index) => indexes[index]! }
+}
+
+/** The nodes in their order, line by line. */
+function ordered(nodes: readonly GraphNode[]): GraphNode[] {
+  return Array.from(lineByLine(historyOf(nodes)), (index) => nodes[index]!)
+}
+
+function linesOf(nodes: readonly GraphNode[], maxLanes: number) {
+  const history = historyOf(nodes)
+  const lines = drawGraph(history, lineByLine(history), maxLanes)
+  return Array.from(lines, ({ node, ...line }) => ({
+    ...line,
+    node: node === undefined ? undefined : nodes[node]!,
+  }))
+}
+
 function drawn(nodes: readonly GraphNode[], maxLanes = 12): string[] {
-  return drawGraph(lineByLine(nodes), maxLanes).map(({ graph, node }) =>
+  return linesOf(nodes, maxLanes).map(({ graph, node }) =>
     node === undefined ? graph : `${graph} ${node.key}`,
   )
 }
@@ -86,7 +118,7 @@ describe('a drawn graph', () => {
   it('has every node once, children before parents, and each edge reaches its parent', () => {
     fc.assert(
       fc.property(histories, (nodes) => {
-        const lines = drawGraph(lineByLine(nodes), 1000)
+        const lines = linesOf(nodes, 1000)
         const order = lines.flatMap(({ node }) => node?.key ?? [])
         expect([...order].sort()).toEqual(nodes.map(({ key }) => key).sort())
         const at = new Map(order.map((key, i) => [key, i]))
@@ -109,19 +141,19 @@ describe('a drawn graph', () => {
   it('is never wider than its lanes, whatever their number', () => {
     fc.assert(
       fc.property(histories, fc.integer({ min: 1, max: 4 }), (nodes, maxLanes) => {
-        const lines = drawGraph(lineByLine(nodes), maxLanes)
+        const lines = linesOf(nodes, maxLanes)
         for (const { graph } of lines) {
           expect(graph.length).toBeLessThanOrEqual(2 * maxLanes + 1)
           expect(graph).toMatch(/^(?:[*|\\/_: ]*[^ ])?$/)
         }
         const stars = lines.filter(({ graph }) => graph.includes('*'))
-        expect(stars.map(({ node }) => node?.key)).toEqual(lineByLine(nodes).map(({ key }) => key))
+        expect(stars.map(({ node }) => node?.key)).toEqual(ordered(nodes).map(({ key }) => key))
       }),
     )
   })
 
   it('marks nodes that are their own ancestors, and ends', () => {
-    const lines = drawGraph(lineByLine(nodesIn('top:a a:b b:a self:self')), 12)
+    const lines = linesOf(nodesIn('top:a a:b b:a self:self'), 12)
     expect(
       lines.flatMap(({ node, isAfterParent }) => (isAfterParent === true ? node?.key : [])),
     ).toEqual(['b', 'self'])
@@ -139,7 +171,7 @@ describe('a drawn graph', () => {
       key: `n${i}`,
       parents: [i + width, i + 2 * width - 1].filter((n) => n < 10_000).map((n) => `n${n}`),
     }))
-    const lines = drawGraph(lineByLine(nodes), 12)
+    const lines = linesOf(nodes, 12)
     expect(lines.filter(({ node }) => node !== undefined)).toHaveLength(10_000)
     expect(lines.length).toBeLessThan(50_000)
   })

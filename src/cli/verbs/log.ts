@@ -1,11 +1,10 @@
-import type { Logged } from '../../log.ts'
+import type { Log, Logged } from '../../log.ts'
 import { entryReport } from '../../reports.ts'
 import type { Io } from '../io.ts'
 import { UsageError } from '../io.ts'
-import { graphText, logLine, logRecord } from '../log-lines.ts'
+import { graphLines, logLine, logRecord } from '../log-lines.ts'
 import { paintOf } from '../paint.ts'
 import { printJson, printLines, writeLines } from '../pieces.ts'
-import { print } from '../print.ts'
 import type { Verb } from '../program.ts'
 import { assertOneForm, countOf, openNamed } from '../settings.ts'
 
@@ -19,21 +18,25 @@ export const log: Verb = async (io, [ref = ''], options) => {
   const paint = paintOf(io)
   if (options.json === true) await printJson(io, 'log', { entries: reportsOf(entries) })
   else if (options['z'] === true) await writeLines(io, entries, logRecord)
-  else if (options['graph'] === true) {
-    await print(io, graphText(entries, { paint, columns: io.terminal?.columns }))
-  } else await printLines(io, entries, (one) => logLine(one, paint))
+  else if (options['graph'] === true)
+    await printLines(
+      io,
+      graphLines(entries, { paint, columns: io.terminal?.columns }),
+      (line) => line,
+    )
+  else await printLines(io, entries, (one) => logLine(one, paint))
   return 0
 }
 
 /** The store is closed by the time that a person reads. */
-async function read(io: Io, ref: string, options: Parameters<Verb>[2]): Promise<readonly Logged[]> {
+async function read(io: Io, ref: string, options: Parameters<Verb>[2]): Promise<Log> {
   const most = countOf(options['n'])
   await using store = await openNamed(io, options)
-  const entries = await store.log(ref, most)
+  const entries = await store.openLog(ref, most)
   return entries
 }
 
-function* reportsOf(entries: readonly Logged[]): Generator<object> {
+function* reportsOf(entries: Iterable<Logged>): Generator<object> {
   for (const { entry, parents, standing } of entries)
     yield { ...entryReport(entry), parents, standing }
 }

@@ -120,4 +120,10 @@ export class PackedReader {
     const head = this.#heads[this.readNumber()]!
     return head + this.readText()
   }
+
+  skipName(): void {
+    this.readNumber()
+    const told = this.readNumber()
+    this.#at += told % 2 === 0 ? told / 2 : told - 1
+  }
 }
