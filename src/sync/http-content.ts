@@ -4,6 +4,7 @@ import { ContentDigest, contentDigest } from '../../keys/http-signature.ts'
 import type { CarTextBlock } from '../../store/car-read.ts'
 import type { IncomingMessage } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
+import type { Patience } from './patience.ts'
 import type { Held } from './room.ts'
 
 /** Returns the status that refuses a request for the length of its content. */
@@ -20,20 +21,35 @@ export interface Content {
   readonly isSigned: Promise<boolean>
 }
 
-/** Returns content as it comes, for those who may write. */
-export function contentOf(request: Request, digest: string, most: number): Content {
+/** Returns whether a request has content, however long. */
+export function hasContent({ headers }: Request): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers
+  return coding !== undefined || (length !== undefined && length !== '0')
+}
+
+/**
+ * Returns content as it comes, for those who may write.
+ *
+ * @param patience - How long is waited for it.
+ */
+export function contentOf(
+  request: AsyncIterable<Uint8Array>,
+  digest: string,
+  most: number,
+  patience: Patience,
+): Content {
   // all of it has room: it is read to its end, whatever is made of it
   const chunks = new PassThrough({ highWaterMark: most + 1 })
   const read = async (): Promise<boolean> => {
     const came = new ContentDigest()
     try {
-      for await (const chunk of request) {
-        came.update(chunk as Uint8Array)
+      for await (const chunk of patience.bound(request, tooSlow)) {
+        came.update(chunk)
         chunks.write(chunk)
       }
       return came.value() === digest
     } catch {
-      return false // cut off
+      return false // cut off, or let go
     } finally {
       chunks.end()
     }
@@ -42,21 +58,30 @@ export function contentOf(request: Request, digest: string, most: number): Conte
 }
 
 /** Returns content once all of it is there: what is not whole takes no more memory than it has bytes. */
-export async function wholeContent(request: Request, digest: string, held: Held): Promise<Content> {
+export async function wholeContent(
+  request: AsyncIterable<Uint8Array>,
+  digest: string,
+  held: Held,
+  patience: Patience,
+): Promise<Content> {
   const chunks: Uint8Array[] = []
   try {
-    for await (const chunk of request) {
-      held.moved((chunk as Uint8Array).length)
-      chunks.push(chunk as Uint8Array)
+    for await (const chunk of patience.bound(request, tooSlow)) {
+      held.moved(chunk.length)
+      chunks.push(chunk)
     }
   } catch {
-    // cut off: it is not what was signed
+    // cut off, or let go: it is not what was signed
   }
   const whole = Buffer.concat(chunks)
   const came = (async function* () {
     yield whole
   })()
   return { chunks: came, isSigned: Promise.resolve(contentDigest(whole) === digest) }
+}
+
+function tooSlow(): Error {
+  return new Error('it says nothing more, or too little')
 }
 
 /** Nothing is done with blocks before all is known to be what was signed. */

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Message } from '../../store/wire.ts'
 import { encodeMessage } from '../../store/wire.ts'
+import { silenceMs } from './http-listen.ts'
 import type { Held } from './room.ts'
 
 const stepBytes = 64 * 1024
-/** Who takes nothing for so long is let go. */
-const silenceMs = 60_000
 
 /** Ends a response that has no content. */
 export function end(

@@ -1,64 +1,28 @@
-import { once } from 'node:events'
-import type {
-  IncomingMessage as Request,
-  RequestListener,
-  Server,
-  ServerOptions,
-  ServerResponse,
-} from 'node:http'
-import { createServer } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage as Request, ServerResponse } from 'node:http'
 import type { SignedRequest } from '../../keys/http-signature.ts'
 import { contentDigest } from '../../keys/http-signature.ts'
 import type { Message } from '../../store/wire.ts'
 import { decodeMessage, wireLimits } from '../../store/wire.ts'
-import { HandoffError } from '../errors.ts'
-import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import { quoted } from '../kernel/shown.ts'
 import type { Served } from './request.ts'
 import { answer, refusal } from './answer.ts'
 import { answerGateway } from './gateway.ts'
 import { HttpAuth } from './http-auth.ts'
 import type { Content } from './http-content.ts'
-import { contentOf, refusedLength, untilSigned, wholeContent } from './http-content.ts'
+import { contentOf, hasContent, refusedLength, untilSigned, wholeContent } from './http-content.ts'
+import type { HttpServeOptions, HttpServer } from './http-listen.ts'
+import { listenHttp, silenceMs } from './http-listen.ts'
 import { end, endBusy, goneOf, packedOf, sendContent } from './http-send.ts'
+import { Patience } from './patience.ts'
 import type { Held } from './room.ts'
-import { limitPeers } from './limit-peers.ts'
 import { Room } from './room.ts'
 import type { Rights } from './rights.ts'
-
-/** How a store is served over HTTP. */
-export interface HttpServeOptions {
-  readonly host: string
-  /** 0 for a free one. */
-  readonly port: number
-  /** PEM of certificate chain and key; plain HTTP without. */
-  readonly tls?: { readonly cert: Uint8Array; readonly key: Uint8Array } | undefined
-  /** Patterns of streams that anybody may read. */
-  readonly publicStreams: readonly string[]
-  /** The time, in ms since 1970. */
-  readonly clock: () => number
-}
-
-/** A server that listens. */
-export interface HttpServer {
-  readonly url: string
-  /** Ends it, with all that is under way. */
-  close(): Promise<void>
-}
 
 /** The one address of the protocol. */
 export const syncPath = '/hstore'
 
 /** The type of its messages. */
 export const syncType = 'application/vnd.hstore.sync'
-
-const requestTimeoutMs = 60_000
-const headersTimeoutMs = 10_000
-const maxHeaderBytes = 16 * 1024
-const maxConnections = 256
 
 /** Bytes that come from clients and wait to go to them, over all that are signed and all that are not. */
 const signedBytes = 64 * 1024 * 1024
@@ -90,52 +54,7 @@ export async function serveHttp(served: Served, options: HttpServeOptions): Prom
   const handle = (request: Request, response: ServerResponse): void => {
     respond(served, door, request, response).catch(() => response.destroy())
   }
-  const limits = {
-    requestTimeout: requestTimeoutMs,
-    headersTimeout: headersTimeoutMs,
-    maxHeaderSize: maxHeaderBytes,
-    connectionsCheckingInterval: 1000,
-    keepAliveTimeout: 5000,
-  }
-  const { tls } = options
-  const server = tls === undefined ? createServer(limits, handle) : tlsServer(tls, limits, handle)
-  server.maxConnections = maxConnections
-  server.on('connection', limitPeers())
-  await listen(server, options)
-  const at = server.address() as AddressInfo
-  const shown = at.family === 'IPv6' ? `[${at.address}]` : at.address
-  return {
-    url: `${tls === undefined ? 'http' : 'https'}://${shown}:${at.port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
-}
-
-function tlsServer(
-  tls: NonNullable<HttpServeOptions['tls']>,
-  limits: ServerOptions,
-  handle: RequestListener,
-): Server {
-  try {
-    const [cert, key] = [Buffer.from(tls.cert), Buffer.from(tls.key)]
-    return createTlsServer({ ...limits, cert, key }, handle)
-  } catch (cause) {
-    const message = `TLS wants a certificate and its key in PEM (${whyOf(cause)})`
-    throw new HandoffError('HSTORE_USAGE', message, { cause })
-  }
-}
-
-async function listen(server: Server, { host, port }: HttpServeOptions): Promise<void> {
-  try {
-    server.listen(port, host)
-    await once(server, 'listening')
-  } catch (cause) {
-    const message = `can't listen at ${quoted(host)}, port ${port}: ${whyOf(cause)}`
-    throw new HandoffError('HSTORE_USAGE', message, { cause })
-  }
+  return listenHttp(options, handle)
 }
 
 async function respond(
@@ -146,9 +65,11 @@ async function respond(
 ): Promise<void> {
   const { method = '', url = '/' } = request
   const [path] = url.split('?')
+  // content that nobody reads is not waited for
+  if (path !== syncPath && hasContent(request)) response.setHeader('connection', 'close')
   if (path === syncPath) {
     if (method === 'POST') await respondSync(served, door, request, response)
-    else end(response, 405, { allow: 'POST' })
+    else end(response, 405, { allow: 'POST', connection: 'close' })
   } else if (path?.startsWith('/ipfs/') === true) {
     if (method === 'GET' || method === 'HEAD') await respondBlock(served, door, request, response)
     else end(response, 405, { allow: 'GET, HEAD' })
@@ -170,7 +91,7 @@ async function respondSync(
   if (refused !== undefined) return end(response, refused, { connection: 'close' })
   const room = roomOf(rooms, request)
   if (rights.mayWrite) {
-    const content = contentOf(request, digest, most)
+    const content = contentOf(request, digest, most, new Patience(silenceMs))
     const message = await answerTo(served, content, rights, goneOf(response))
     if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
     await sendAnswer(response, room, await packedOf(message))
@@ -186,7 +107,7 @@ async function respondReader(
   const letGo = (): unknown => response.destroy()
   using held = await room.take(Number(request.headers['content-length']), letGo, busyMs)
   if (held === undefined) return endBusy(response)
-  const content = await wholeContent(request, digest, held)
+  const content = await wholeContent(request, digest, held, new Patience(silenceMs))
   if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
   const gone = goneOf(response)
   await room.work(async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { contentDigest, findSignature, signRequest } from '../../keys/http-signature.ts'
@@ -8,7 +9,7 @@ import { signerOfSeed } from '../../keys/signer.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
 import type { Message } from '../../store/wire.ts'
 import { serveOverHttp } from '../../src/sync-verbs.ts'
-import type { HttpServer } from '../../src/sync/serve-http.ts'
+import type { HttpServer } from '../../src/sync/http-listen.ts'
 import type { Asked } from '../support/http-client.ts'
 import { post, told } from '../support/http-client.ts'
 import { bytesOf, writeEnvelope } from '../support/envelope.ts'
@@ -385,6 +386,18 @@ describe('a client that serve does not trust', () => {
     expect(answer).toContain('401')
     socket.destroy()
   })
+
+  it.each(['POST /', 'GET /ipfs/x', 'PUT /hstore', 'POST /hstore'])(
+    'does not wait for content that it does not read: %s',
+    async (line) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      socket.on('error', () => undefined)
+      socket.write(`${line} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nx`)
+      socket.resume()
+      await once(socket, 'close')
+      socket.destroy()
+    },
+  )
 })
 
 describe('a signature of a request', () => {
