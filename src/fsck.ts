@@ -1,3 +1,4 @@
+import { CidSet } from '../store/cid-set.ts'
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
 import { readEntryList, writeEntryList } from '../store/entry-list.ts'
@@ -197,12 +198,10 @@ async function examine(
     for await (const _rows of db.rowBatches(index, ''));
   const { absent, odd } = judgeIndexes(changes, graph)
   const told = new Set([...graph.damage, ...absent].map(({ cid }) => cid))
-  const listed = new Set<CidText>()
-  // of an entry that is there its own text is at hand
-  const list = (cid: CidText): unknown => listed.add(graph.entries.get(cid)?.cid ?? cid)
-  for (const cid of named) list(cid)
-  for await (const cid of readEntryList(db.directory, 'acknowledged')) list(cid)
-  const known = new Set<CidText>()
+  const listed = new CidSet()
+  for (const cid of named) listed.add(cid)
+  for await (const cid of readEntryList(db.directory, 'acknowledged')) listed.add(cid)
+  const known = new CidSet()
   if (!forgetLost) for await (const cid of readEntryList(db.directory, 'lost')) known.add(cid)
   const lost: CidText[] = []
   for (const cid of listed) if (!graph.entries.has(cid)) lost.push(cid)
@@ -217,9 +216,14 @@ async function examine(
     ],
     odd,
     changes,
-    isListed: [...graph.entries.keys()].every((cid) => listed.has(cid)),
+    isListed: areIn(listed, graph.entries.keys()),
     lost,
   }
+}
+
+function areIn(set: CidSet, cids: Iterable<CidText>): boolean {
+  for (const cid of cids) if (!set.has(cid)) return false
+  return true
 }
 
 function lostEntry(cid: CidText): Finding {
@@ -267,8 +271,8 @@ async function mendConfig(
 }
 
 function genesesIn({ entries }: LoadedGraph): ReadonlySet<CidText> {
-  const founders = [...entries.values()].filter(({ kind, body, store }) => {
-    return kind === 'roster' && body === store
-  })
-  return new Set(founders.map(({ body }) => body))
+  const geneses = new Set<CidText>()
+  for (const { kind, body, store } of entries.values())
+    if (kind === 'roster' && body === store) geneses.add(body)
+  return geneses
 }

@@ -1,6 +1,7 @@
 import type { Level } from 'level'
 import { asBuffer, asBytes } from '../src/kernel/bytes.ts'
 import type { Block } from './block.ts'
+import type { CidSet } from './cid-set.ts'
 import type { CidText } from './cid-text.ts'
 import { isCidText } from './cid-text.ts'
 import type { RowChange } from './commit.ts'
@@ -14,7 +15,7 @@ export interface RowFinds {
   /** Blocks whose bytes do not hash to their names. */
   readonly corrupt: Set<CidText>
   /** Entries that the index of entries names. */
-  readonly named: Set<CidText>
+  readonly named: CidSet
 }
 
 const batchSize = 256

@@ -1,8 +1,8 @@
 import { asBuffer } from '../src/kernel/bytes.ts'
 import { readBounded } from '../src/kernel/files.ts'
 import { HashedBlock } from './block.ts'
+import type { CidSet } from './cid-set.ts'
 import { codecOf, isCidText } from './cid-text.ts'
-import type { CidText } from './cid-text.ts'
 import type { RowChange } from './commit.ts'
 import type { Database } from './database.ts'
 import { decodeRow, parseEntryKey } from './keyspace.ts'
@@ -21,7 +21,7 @@ const batchBytes = 8 * 1024 * 1024
  *
  * @param named - Takes the entries that the file's index of entries names.
  */
-export async function copyFileRows(file: string, db: Database, named: Set<CidText>): Promise<void> {
+export async function copyFileRows(file: string, db: Database, named: CidSet): Promise<void> {
   const bytes = await readBounded(file, maxFileBytes).catch(() => new Uint8Array())
   const read = file.endsWith('.log') ? readLogRows : readTableRows
   let blocks: HashedBlock[] = []
@@ -66,7 +66,7 @@ function changeOf(sublevel: string, key: string, value: Uint8Array): RowChange |
   return values && { index: sublevel, key, values }
 }
 
-function addEntry(key: string, named: Set<CidText>): void {
+function addEntry(key: string, named: CidSet): void {
   const { cid } = parseEntryKey(key)
   if (isCidText(cid)) named.add(cid)
 }

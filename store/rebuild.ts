@@ -1,6 +1,7 @@
 import { link, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { writeEntryList } from './entry-list.ts'
+import { CidSet } from './cid-set.ts'
 import type { CidText } from './cid-text.ts'
 import { makeDatabase } from './database.ts'
 import type { Database } from './database.ts'
@@ -34,7 +35,7 @@ export interface Salvaged {
   /** Blocks whose bytes do not hash to their names: left out. */
   readonly corrupt: ReadonlySet<CidText>
   /** Entries that the old database's index of entries names. */
-  readonly named: ReadonlySet<CidText>
+  readonly named: Iterable<CidText>
 }
 
 /** What a new database has, and lacks. */
@@ -133,7 +134,7 @@ async function rebuildLocked(
   const db = await makeDatabase(fresh, place.directory)
   let adopted: Adopted | undefined
   try {
-    const finds: Finds = { damaged: [], corrupt: new Set(), named: new Set() }
+    const finds: Finds = { damaged: [], corrupt: new Set(), named: new CidSet() }
     for (const [i, source] of sources.entries()) {
       await salvageFolder(source, join(work, String(i)), db, finds)
     }

@@ -1,3 +1,4 @@
+import { CidSet } from '../../store/cid-set.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import type { IndexName } from '../../store/keyspace.ts'
@@ -41,9 +42,9 @@ class IndexCheck {
   readonly #entries: Entries
   readonly namesakes = new Set<string>()
   /** Entries that an entry of the same signer and stream names in `prev`. */
-  readonly #chained = new Set<CidText>()
+  readonly #chained = new CidSet()
   /** Nodes that a node entry of the same stream has among its parents, and those of their documents. */
-  readonly #followed = new Set<CidText>()
+  readonly #followed = new CidSet()
   /** Rows of names that more than one entry has: what `doubles` holds. */
   readonly #doubles = new Map<string, readonly string[]>()
   /** How many more times an entry is to be named, by index. */

@@ -122,16 +122,17 @@ export interface IndexFaults {
 export function judgeIndexes(changes: readonly RowChange[], graph: LoadedGraph): IndexFaults {
   const isAbsent = ({ index, values }: RowChange): boolean =>
     index === 'entries' && values === undefined
-  const absent = changes.filter(isAbsent).flatMap(({ key }) => judgeAbsent(graph, key))
+  const told = new Set(graph.damage.map(({ cid }) => cid))
+  const absent = changes.filter(isAbsent).flatMap(({ key }) => judgeAbsent(told, key))
   if (graph.damage.some(({ severity }) => severity === 'error')) return { absent, odd: [] }
   const odd = changes.filter((change) => !isAbsent(change))
   return { absent, odd: odd.map(({ index, key }) => oddRow(index, key)) }
 }
 
 /** A row of an entry whose block is not among the sound ones: named here, unless its damage was. */
-function judgeAbsent(graph: LoadedGraph, key: string): Finding[] {
+function judgeAbsent(told: ReadonlySet<string | undefined>, key: string): Finding[] {
   const { cid } = parseEntryKey(key)
-  if (graph.damage.some((found) => found.cid === cid)) return []
+  if (told.has(cid)) return []
   return [finding('HS1001', 'an index names this entry, and the store does not hold it', { cid })]
 }
 
