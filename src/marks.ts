@@ -17,6 +17,7 @@ export type MarkWhat = 'made' | 'signature' | `${'certified' | 'seen'}:${string}
 export class Marks {
   readonly #secret: Uint8Array
   readonly #db: Database
+  #last = { text: '', mac: '' }
 
   constructor(db: Database, secret: Uint8Array) {
     this.#db = db
@@ -81,8 +82,14 @@ export class Marks {
     return cids
   }
 
+  /** An entry that is read is asked for more than once. */
   #mac(cid: CidText, what: MarkWhat): string {
-    return createHmac('sha256', this.#secret).update(`${what}\n${cid}`).digest('base64url')
+    const text = `${what}\n${cid}`
+    if (text !== this.#last.text) {
+      const mac = createHmac('sha256', this.#secret).update(text).digest('base64url')
+      this.#last = { text, mac }
+    }
+    return this.#last.mac
   }
 }
 

@@ -126,7 +126,7 @@ export async function streamsOf(context: Context, prefix = ''): Promise<readonly
 }
 
 async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
-  if (codecOf(cid) === 'raw') return cid
+  if (codecOf(cid) === 'raw' || (await isMarkedEntry(context, cid))) return cid
   const row = { index: 'bodies', body: cid } as const
   const carriers = cidsIn(context, row)
   // nobody names an entry as a body of his own to stand in its way
@@ -139,11 +139,18 @@ async function resolveCid(context: Context, cid: CidText): Promise<CidText> {
     }
     return carriers[0]!
   }
-  if (context.recent.get(cid) !== undefined) return cid
   const bytes = await context.db.find(cid)
   if (bytes === undefined) throw notFound(cid, 'the store holds no such block')
-  if (noteMarked(context, cid, bytes) || looksLikeEntry(decodeForm(bytes).form)) return cid
+  if (looksLikeEntry(decodeForm(bytes).form)) return cid
   throw notFound(cid, 'the block is neither an entry nor the body of one')
+}
+
+/** Most REFs are such: a row that is not there would take longer to look for than all the rest. */
+async function isMarkedEntry(context: Context, cid: CidText): Promise<boolean> {
+  if (context.recent.get(cid) !== undefined) return true
+  if (!context.marks.hasSignature(cid)) return false
+  const bytes = await context.db.find(cid)
+  return bytes !== undefined && noteMarked(context, cid, bytes)
 }
 
 async function isEntry(context: Context, cid: CidText): Promise<boolean> {
