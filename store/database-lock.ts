@@ -5,6 +5,7 @@ import { link, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { claimDatabase, isAlive, isHeldElsewhere, removeHolder, writeHolder } from './holder.ts'
 import { isLocked } from './level-errors.ts'
+import { loadLevel } from './level-module.ts'
 import { keepLockFile, lockFilePath } from './lock-file.ts'
 import type { Place } from './place.ts'
 
@@ -55,7 +56,7 @@ export async function lockDatabase(place: Place): Promise<DatabaseLock | undefin
 async function openLock(lockPath: string, folder: string): Promise<Level> {
   await mkdir(folder, { mode: 0o700 })
   await link(lockPath, join(folder, 'LOCK'))
-  const { Level: LevelDB } = await import('level')
+  const LevelDB = await loadLevel()
   const level = new LevelDB(folder)
   await level.open()
   return level

@@ -9,6 +9,7 @@ import type { Database } from './database.ts'
 import type { IndexName } from './keyspace.ts'
 import { decodeRow, parseEntryKey, rowRange, withoutSublevel } from './keyspace.ts'
 import { LevelBlockStore } from './level-block-store.ts'
+import { loadLevel } from './level-module.ts'
 
 /** What the rows of a database say, beside what is copied of them. */
 export interface RowFinds {
@@ -28,7 +29,7 @@ export async function copyDatabaseRows(
   db: Database,
   finds: RowFinds,
 ): Promise<void> {
-  const { Level: LevelDB } = await import('level')
+  const LevelDB = await loadLevel()
   const level = new LevelDB<string, string>(folder, { createIfMissing: false })
   await level.open()
   try {

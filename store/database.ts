@@ -14,6 +14,7 @@ import { encodeRow, rowKey } from './keyspace.ts'
 import type { TextLevel } from './level-block-store.ts'
 import { LevelDatabase } from './level-database.ts'
 import { codeOf, isLocked, storeErrorOf } from './level-errors.ts'
+import { loadLevel } from './level-module.ts'
 import { isLockFileKept, keepLockFile } from './lock-file.ts'
 import type { Place } from './place.ts'
 import { findPlace } from './place.ts'
@@ -120,6 +121,7 @@ export interface HeldLevel {
  *   its pid where known, and `waitedMs`.
  * @throws {StoreError} `HSTORE_STORE_DAMAGED` when LevelDB can't open what is there.
  * @throws {StoreError} `HSTORE_STORE_READ_ONLY`, `HSTORE_STORE_FULL` when the file system takes no writes.
+ * @throws {StoreError} `HSTORE_LEVELDB_MISSING` when LevelDB itself can't be loaded.
  */
 export async function openDatabase(directory: string, options: OpenOptions): Promise<Database> {
   const held = await holdLevel(directory, options)
@@ -212,7 +214,7 @@ async function openChecked(place: Place, create: boolean): Promise<TextLevel | u
  * now, so they are asked for as late as can be, and the file is looked at once more.
  */
 async function openLocked(place: Place, create: boolean): Promise<TextLevel | undefined> {
-  await import('level')
+  await loadLevel()
   if (isHeldElsewhere(place)) return undefined
   keepLockFile(place)
   let level: TextLevel | undefined
@@ -227,10 +229,10 @@ async function openLocked(place: Place, create: boolean): Promise<TextLevel | un
 }
 
 async function openLevel(databasePath: string, create: boolean): Promise<TextLevel> {
-  const { Level } = await import('level')
+  const LevelDB = await loadLevel()
   // LevelDB would make a new database over the remains of one that lost its CURRENT, and delete its tables.
   const createIfMissing = create && (await isBlank(databasePath))
-  const level = new Level<string, string>(databasePath, { createIfMissing, writeBufferSize })
+  const level = new LevelDB<string, string>(databasePath, { createIfMissing, writeBufferSize })
   await level.open()
   return level
 }

@@ -80,6 +80,7 @@ const lower: ReadonlyMap<string, Exit> = new Map<string, Exit>([
   ['HSTORE_CAR_INVALID', exits.damage],
   ['HSTORE_CID_INVALID', exits.usage],
   ['HSTORE_JSON_INVALID', exits.usage],
+  ['HSTORE_LEVELDB_MISSING', exits.unavailable],
   ['HSTORE_STORE_BUSY', exits.unavailable],
   ['HSTORE_STORE_DAMAGED', exits.damage],
   ['HSTORE_STORE_FULL', exits.unavailable],
