@@ -15,7 +15,7 @@ import { receive } from './receive.ts'
 import type { Asked, Handler, Sent, Served } from './request.ts'
 import { noBlocks, opened, plain } from './request.ts'
 import type { Rights } from './rights.ts'
-import { rememberTrees, streamsIn, treeOf } from './trees.ts'
+import { rememberTrees, tipsIn, treeOf } from './trees.ts'
 
 /** Digests that one answer has, at most: a control block is a block as others are. */
 const maxTold = 45_000
@@ -62,7 +62,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 
 async function hello({ peer, rights }: Asked): Promise<Message> {
   const streams: JsonForm[] = []
-  for (const stream of await streamsIn(peer.db)) {
+  for (const stream of (await tipsIn(peer.db)).keys()) {
     if (!rights.mayRead(stream)) continue
     const tree = await treeOf(peer.db, stream)
     streams.push([stream, tree.size, await tree.root()])

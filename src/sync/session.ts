@@ -14,8 +14,8 @@ import type { Quarantine } from './quarantine.ts'
 import type { Difference, WithOwn } from './reconcile.ts'
 import { reconcile } from './reconcile.ts'
 import type { RemoteMarks } from './remote-marks.ts'
-import type { Tip } from './trees.ts'
-import { streamsIn, tipsIn } from './trees.ts'
+import type { Tips } from './trees.ts'
+import { tipsIn } from './trees.ts'
 
 /** How two stores are synced. */
 export interface SessionOptions {
@@ -131,12 +131,12 @@ class Session {
     const hello = await greet(this.#transport)
     return this.#withOwn(async ({ db, ground, roster }) => {
       assertSameStore(ground.genesis, hello.genesis, this.#transport.name)
-      return { hello, streams: await streamsIn(db), tips: await tipsIn(db), roster }
+      return { hello, tips: await tipsIn(db), roster }
     })
   }
 
   async #compare(
-    { hello, roster, streams, tips }: Side,
+    { hello, roster, tips }: Side,
     { unstored }: Puller,
     isFromEnd: boolean,
   ): Promise<Difference> {
@@ -146,9 +146,9 @@ class Session {
     const isCount = this.#options.dryRun || !this.#options.pull
     return reconcile(this.#withOwn, this.#transport, {
       isFromEnd,
-      watched: new Set([...Object.values(this.#marks.tips).flat(), ...tips.map(({ cid }) => cid)]),
+      watched: new Set([...Object.values(this.#marks.tips), ...tips.values()].flat()),
       theirs: hello.streams.filter(({ stream }) => isMeant(stream)),
-      ours: streams.filter(isMeant),
+      ours: [...tips.keys()].filter(isMeant),
       skippedHere: new Set([...parked, ...unstored.keys()]),
       skippedThere: new Set(untaken),
       most: isCount ? undefined : this.#quarantine.arrivals.round,
@@ -237,24 +237,27 @@ class Session {
   async #tipsThere({ tips: before, found, puller, pushed }: Done): Promise<RemoteMarks['tips']> {
     const untaken = new Set(pushed.untaken.map(({ cid }) => cid))
     const isPushed = this.#options.push && pushed.added > 0
-    const isThere = ({ cid }: Tip): boolean =>
+    const isThere = (cid: CidText): boolean =>
       !found.lost.has(cid) || (isPushed && !untaken.has(cid))
     const after = await this.#withOwn(({ db }) => tipsIn(db))
-    const came = after.filter(({ cid }) => puller.isNamed(cid))
-    const tips = new Map<string, Set<CidText>>()
-    for (const { stream, cid } of [...before.filter(isThere), ...came])
-      if (this.#isMeant(stream)) tips.set(stream, (tips.get(stream) ?? new Set()).add(cid))
+    const tips = new Map<string, CidText[]>()
+    for (const stream of new Set([...before.keys(), ...after.keys()])) {
+      if (!this.#isMeant(stream)) continue
+      const had = (before.get(stream) ?? []).filter(isThere)
+      const came = (after.get(stream) ?? []).filter((cid) => puller.isNamed(cid))
+      const there = new Set([...had, ...came])
+      if (there.size > 0) tips.set(stream, [...there])
+    }
     for (const [stream, cids] of Object.entries(this.#marks.tips))
-      if (!this.#isMeant(stream)) tips.set(stream, new Set(cids))
-    return Object.fromEntries([...tips].map(([stream, cids]) => [stream, [...cids]]))
+      if (!this.#isMeant(stream)) tips.set(stream, [...new Set(cids)])
+    return Object.fromEntries(tips)
   }
 }
 
 /** Both sides as they are when a round begins. */
 interface Side {
   readonly hello: Hello
-  readonly streams: readonly string[]
-  readonly tips: readonly Tip[]
+  readonly tips: Tips
   readonly roster: CidText
 }
 

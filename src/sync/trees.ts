@@ -1,43 +1,41 @@
 import type { CidText } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
-import { parseTipKey, rangeOf, tipPrefix } from '../../store/keyspace.ts'
+import { parseTipKey, rangeOf } from '../../store/keyspace.ts'
 import { RangeTree } from '../../store/ranges.ts'
 import { decodeEntry } from '../entry/decode.ts'
 import { HstoreError } from '../kernel/errors.ts'
 
-/** Returns the streams that a store holds entries of, sorted. */
-export async function streamsIn(db: Database): Promise<readonly string[]> {
-  const streams = new Set<string>()
-  for await (const rows of db.rowBatches('tips', ''))
-    for (const { key } of rows) streams.add(parseTipKey(key).stream)
-  return [...streams].sort()
-}
-
-/** The end of a chain. */
-export interface Tip {
-  readonly stream: string
-  readonly cid: CidText
-}
-
-/** Returns the ends of all chains that a store holds. */
-export async function tipsIn(db: Database): Promise<readonly Tip[]> {
-  const tips: Tip[] = []
-  for await (const rows of db.rowBatches('tips', '')) {
-    for (const { key, values } of rows) {
-      const { stream } = parseTipKey(key)
-      for (const cid of values as CidText[]) tips.push({ stream, cid })
-    }
-  }
-  return tips
-}
+/** The ends of all chains that a store holds, by stream; the streams are sorted. */
+export type Tips = ReadonlyMap<string, readonly CidText[]>
 
 /** What was read of a database, as long as nothing is written to it. */
 interface Known {
   commits: number
+  tips: Tips | undefined
   readonly trees: Map<string, RangeTree>
 }
 
 const known = new WeakMap<Database, Known>()
+
+/** Returns the ends of all chains that a store holds. */
+export async function tipsIn(db: Database): Promise<Tips> {
+  const now = knownOf(db)
+  now.tips ??= await readTips(db)
+  return now.tips
+}
+
+async function readTips(db: Database): Promise<Tips> {
+  const tips = new Map<string, CidText[]>()
+  for await (const rows of db.rowBatches('tips', '')) {
+    for (const { key, values } of rows) {
+      const { stream } = parseTipKey(key)
+      const known = tips.get(stream) ?? []
+      tips.set(stream, known)
+      known.push(...(values as CidText[]))
+    }
+  }
+  return new Map([...tips].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
 
 /** Returns the fingerprints of a stream, for as long as nothing is written to the store. */
 export async function treeOf(db: Database, stream: string): Promise<RangeTree> {
@@ -65,15 +63,13 @@ function knownOf(db: Database): Known {
   const { commits } = db
   const found = known.get(db)
   if (found?.commits === commits) return found
-  const none = { commits, trees: new Map() }
+  const none: Known = { commits, tips: undefined, trees: new Map() }
   known.set(db, none)
   return none
 }
 
 async function rangesIn(db: Database, stream: string): Promise<number> {
-  const tips: CidText[] = []
-  for await (const { values } of db.rows('tips', tipPrefix(stream)))
-    tips.push(...(values as CidText[]))
+  const tips = (await tipsIn(db)).get(stream) ?? []
   let most = -1
   for (const [i, read] of (await db.getMany(tips)).entries())
     if (read.state === 'ok') most = Math.max(most, seqOf(tips[i]!, read.bytes))
