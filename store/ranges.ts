@@ -47,6 +47,7 @@ export class RangeTree {
   readonly #stream: string
   readonly #known = new Map<string, string>()
   #fresh: RowChange[] = []
+  #last: RowChange[] = []
 
   /** @param size - One more than the range of the largest seq. */
   constructor(db: RowReader, stream: string, size: number) {
@@ -68,9 +69,7 @@ export class RangeTree {
     const known = this.#known.get(key) ?? this.#db.readRow('ranges', key)?.[0]
     const found = known ?? (await this.#compute(level, index))
     this.#known.set(key, found)
-    // the last one of a level changes with the next entry
-    if (known === undefined && index < nodesAt(level, this.size) - 1)
-      this.#fresh.push({ index: 'ranges', key, values: [found] })
+    if (known === undefined) this.#note(level, index, { index: 'ranges', key, values: [found] })
     return found
   }
 
@@ -82,11 +81,24 @@ export class RangeTree {
     return found
   }
 
-  /** Returns the rows that remember what was computed, once. */
+  /** Returns the rows that remember what was computed, once; but for the last range, which changes with the next entry. */
   takeRows(): readonly RowChange[] {
     const rows = this.#fresh
     this.#fresh = []
     return rows
+  }
+
+  /** Returns the row of the last range, where it was computed, once. */
+  takeLast(): readonly RowChange[] {
+    const rows = this.#last
+    this.#last = []
+    return rows
+  }
+
+  /** The last node of a level above holds for no more entries than there are. */
+  #note(level: number, index: number, row: RowChange): void {
+    if (index < nodesAt(level, this.size) - 1) this.#fresh.push(row)
+    else if (level === 0) this.#last.push(row)
   }
 
   async #compute(level: number, index: number): Promise<string> {

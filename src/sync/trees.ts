@@ -15,6 +15,9 @@ interface Known {
   readonly trees: Map<string, RangeTree>
 }
 
+/** Where so many streams have changed, their last ranges are remembered too: each costs as much to read as a whole range. */
+const manyStreams = 32
+
 const known = new WeakMap<Database, Known>()
 
 /** Returns the ends of all chains that a store holds. */
@@ -52,7 +55,10 @@ export async function treeOf(db: Database, stream: string): Promise<RangeTree> {
 export function rememberTrees(db: Database): void {
   const found = known.get(db)
   if (found === undefined || found.commits !== db.commits) return
-  const rows = [...found.trees.values()].flatMap((tree) => tree.takeRows())
+  const trees = [...found.trees.values()]
+  const last = trees.flatMap((tree) => tree.takeLast())
+  const rows = trees.flatMap((tree) => tree.takeRows())
+  if (last.length >= manyStreams) rows.push(...last)
   if (rows.length === 0) return
   // where it fails, so does what is written next
   db.commit({ blocks: [], rows }).catch(() => undefined)
