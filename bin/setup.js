@@ -134,7 +134,9 @@ async function writeManPages(folder) {
 
 /** Builds beside dist and swaps at the end, so that whoever runs meanwhile finds a whole one. */
 async function build() {
-  const began = new Date()
+  // made before the time is taken: else the folder that it stands in is newer than the build, and all is built again
+  fs.mkdirSync(path.join(root, 'src/contracts/csag/generated'), { recursive: true })
+  const began = new Date(Date.now() + 1)
   console.error('hstore setup: building dist')
   const fresh = `${dist}.${process.pid}`
   const old = `${fresh}.old`
