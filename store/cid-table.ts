@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { CidText, Codec } from './cid-text.ts'
-import { cidTextOfDigest, codecOf, isCidText, writeDigest } from './cid-text.ts'
+import { cidTextOfDigest, findDigest } from './cid-text.ts'
 
 const wordsEach = 8
 const codecs: readonly Codec[] = ['dag-json', 'raw']
@@ -29,8 +29,8 @@ export class CidTable {
 
   /** Returns the number of a CID; it is given the next one where it has none. */
   add(cid: CidText): number {
-    if (!isCidText(cid)) throw new RangeError(`cid: wanted the text of a CID, got ${String(cid)}`)
     const codec = this.#want(cid)
+    if (codec < 0) throw new RangeError(`cid: wanted the text of a CID, got ${String(cid)}`)
     const slot = this.#slotOf(codec)
     const found = this.#slots[slot]!
     if (found > 0) return found - 1
@@ -46,8 +46,9 @@ export class CidTable {
   /** Returns the number of a CID, or undefined where it has none, as whatever is no CID. */
   find(cid: CidText): number | undefined {
     // a row of an index may hold a second spelling of a digest that has a number
-    if (!isCidText(cid)) return undefined
-    const found = this.#slots[this.#slotOf(this.#want(cid))]!
+    const codec = this.#want(cid)
+    if (codec < 0) return undefined
+    const found = this.#slots[this.#slotOf(codec)]!
     return found > 0 ? found - 1 : undefined
   }
 
@@ -59,10 +60,10 @@ export class CidTable {
     return cidTextOfDigest(bytes, codecs[this.#codecs[number]!]!)
   }
 
+  /** Sets what is wanted; returns the place of its codec, or -1 for what is no CID. */
   #want(cid: CidText): number {
-    const codec = codecOf(cid)
-    writeDigest(cid, this.#wantedBytes)
-    return codecs.indexOf(codec)
+    const codec = findDigest(cid, this.#wantedBytes)
+    return codec === undefined ? -1 : codecs.indexOf(codec)
   }
 
   /** Returns the slot of the CID that is wanted, or the one where it would stand. */

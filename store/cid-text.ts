@@ -51,26 +51,43 @@ export function cidTextOfDigest(digest: Uint8Array, codec: Codec): CidText {
 /** Returns the 32 bytes of sha2-256 that a CID carries. */
 export function digestOf(cid: CidText): Uint8Array {
   const digest = new Uint8Array(32)
-  writeDigest(cid, digest)
+  findDigest(cid, digest)
   return digest
 }
 
-/** Writes the 32 bytes of sha2-256 that a CID carries. */
-export function writeDigest(cid: CidText, digest: Uint8Array): void {
-  const skipped = headers[codecOf(cid)].length
-  // the header ends within the bits of the character before
-  let at = 1 + Math.floor((skipped * 8) / 5)
-  let bits = 5 - ((skipped * 8) % 5)
-  let value = values[cid.charCodeAt(at)]! & ((1 << bits) - 1)
-  for (let i = 0; i < 32; i++) {
+/**
+ * Returns the codec of a CID and writes its digest; undefined for what `isCidText` is false of, whatever is written then.
+ *
+ * @param digest - Takes 32 bytes.
+ */
+export function findDigest(text: string, digest: Uint8Array): Codec | undefined {
+  if (text.length === 61 && text.startsWith('baguqeera'))
+    return readBase32(text, 9, 0, digest) ? 'dag-json' : undefined
+  // the header of raw ends within a character
+  if (text.length === 59 && text.startsWith('bafkrei'))
+    return readBase32(text, 7, 2, digest) ? 'raw' : undefined
+  return undefined
+}
+
+/** Fills `bytes` with what stands in a text; returns false where that is not base32 or any other bit is 1. */
+function readBase32(text: string, start: number, skippedBits: number, bytes: Uint8Array): boolean {
+  let at = start
+  let bits = -skippedBits
+  let value = 0
+  let all = 0
+  for (let i = 0; i < bytes.length; i++) {
     while (bits < 8) {
-      value = (value << 5) | values[cid.charCodeAt(++at)]!
+      const next = values[text.charCodeAt(at++)] ?? foreign
+      all |= next
+      value = (value << 5) | next
       bits += 5
     }
     bits -= 8
-    digest[i] = value >>> bits
+    all |= (value >>> (bits + 8)) * foreign
+    bytes[i] = value >>> bits
     value &= (1 << bits) - 1
   }
+  return all < foreign && value === 0
 }
 
 // What is spelt is put here and read at once: 37 bytes make 60 characters behind the one that names base32.
@@ -95,5 +112,6 @@ function encodeBase32(bytes: Uint8Array): string {
 }
 
 // The value of each character, by its code.
-const values = new Uint8Array(128)
+const foreign = 32
+const values = new Uint8Array(128).fill(foreign)
 for (let i = 0; i < alphabet.length; i++) values[alphabet.charCodeAt(i)] = i

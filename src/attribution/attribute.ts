@@ -1,5 +1,6 @@
-import type { HistoryNode } from './history-nodes.ts'
-import { isWithin, ownRecords } from './history-nodes.ts'
+import type { HistoryNode } from './history.ts'
+import { isWithin } from './history.ts'
+import { ownRecords } from './history-nodes.ts'
 import type { Registers, RevisionJudgement } from './judgement.ts'
 import type { Past, RecordChange } from './past.ts'
 import { judgeRevision } from './judgement.ts'

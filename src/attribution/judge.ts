@@ -1,6 +1,7 @@
+import { CidTable } from '../../store/cid-table.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
-import { nodeTable } from '../graph/nodes.ts'
+import { NodeTable } from '../graph/nodes.ts'
 import type { LoadedGraph } from '../graph/loaded.ts'
 import { bounded } from '../kernel/shown.ts'
 import { finding } from '../rules/hstore-rules.ts'
@@ -9,7 +10,7 @@ import type { Trust } from '../trust/standing.ts'
 import type { RecordJudgement, RevisionJudgement } from './judgement.ts'
 import type { AttributeOptions } from './attribute.ts'
 import { attribute } from './attribute.ts'
-import type { HistoryNode } from './history-nodes.ts'
+import type { HistoryNode } from './history.ts'
 import { historyNodes } from './history-nodes.ts'
 import type { AgentOf } from './rights.ts'
 
@@ -56,10 +57,24 @@ export function judgeAttribution(
 
 /** Returns the envelopes of a graph that no envelope in it follows. */
 export function envelopeHeads({ entries }: LoadedGraph): readonly CidText[] {
-  const envelopes = [...entries.values()].filter(({ kind }) => kind === 'envelope')
-  const table = nodeTable(envelopes)
-  const followed = new Set(envelopes.flatMap(({ parents }) => parents.map((cid) => table.get(cid))))
-  return envelopes.map(({ cid }) => cid).filter((cid) => !followed.has(table.get(cid)))
+  const nodes = new NodeTable(entries, isEnvelope)
+  const followed = new CidTable()
+  for (const { kind, parents } of entries.values()) {
+    for (const parent of isEnvelope(kind) ? parents : []) {
+      const name = nodes.nameOf(parent)
+      if (name !== undefined) followed.add(name)
+    }
+  }
+  const heads: CidText[] = []
+  for (const cid of entries.keys()) {
+    const name = nodes.nameOf(cid)
+    if (name !== undefined && followed.find(name) === undefined) heads.push(cid)
+  }
+  return heads
+}
+
+function isEnvelope(kind: string): boolean {
+  return kind === 'envelope'
 }
 
 function agentsOf({ roster }: Trust): AgentOf {

@@ -1,4 +1,4 @@
-import type { HistoryNode } from './history-nodes.ts'
+import type { HistoryNode } from './history.ts'
 import { ownRecords } from './history-nodes.ts'
 import type { RecordFacts } from './records.ts'
 import { recordLists } from './records.ts'

@@ -1,4 +1,4 @@
-import type { HistoryNode } from './history-nodes.ts'
+import type { HistoryNode } from './history.ts'
 import type { RecordFacts } from './records.ts'
 import type { RecordVerdict, Setting } from './register.ts'
 

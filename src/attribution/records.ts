@@ -31,17 +31,18 @@ export interface RecordFacts {
 /** The records of one envelope as they lie packed; read anew each time, since few are looked at together. */
 export class KeptRecords {
   readonly #bytes: PackedBytes
-  readonly #at: number
+  /** Where `KnownRecords` has them. */
+  readonly place: number
 
-  constructor(bytes: PackedBytes, at: number) {
+  constructor(bytes: PackedBytes, place: number) {
     this.#bytes = bytes
-    this.#at = at
+    this.place = place
   }
 
   /** Returns the records as they were given, or no list at all where there are none. */
   read(): ListedRecords {
     const bytes = this.#bytes
-    const reader = bytes.reader(this.#at)
+    const reader = bytes.reader(this.place)
     return Array.from({ length: reader.readNumber() }, () =>
       Array.from({ length: reader.readNumber() }, () => {
         const place = reader.readNumber()
@@ -72,6 +73,16 @@ export class KnownRecords {
       for (const place of list) bytes.writeNumber(place === undefined ? 0 : place + 1)
     }
     return new KeptRecords(bytes, bytes.end())
+  }
+
+  /** Returns records that were kept. */
+  at(place: number): KeptRecords {
+    return new KeptRecords(this.#bytes, place)
+  }
+
+  /** Lets go of what tells repeats: nothing more comes. */
+  end(): void {
+    this.#places.clear()
   }
 
   #placeOf(facts: RecordFacts): number {

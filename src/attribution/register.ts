@@ -1,5 +1,5 @@
-import type { HistoryNode } from './history-nodes.ts'
-import { isWithin } from './history-nodes.ts'
+import type { HistoryNode } from './history.ts'
+import { isWithin } from './history.ts'
 import type { RecordFacts } from './records.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { HistoryNode } from './history-nodes.ts'
+import type { HistoryNode } from './history.ts'
 import { ownRecords } from './history-nodes.ts'
 import type { Past } from './past.ts'
 import type { Register, Seen, Setting } from './register.ts'

@@ -3,7 +3,6 @@ import { verify, verifyInBackground } from '../../keys/ed25519.ts'
 import { pae } from '../../keys/pae.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { RecentMap } from '../kernel/recent-map.ts'
-import type { TextPool } from '../kernel/text-pool.ts'
 import type { Entry, SignedEntry, VerifiedEntry } from './entry.ts'
 import { entryPayloadType } from './entry.ts'
 
@@ -19,30 +18,26 @@ export function findVerified(entry: SignedEntry): VerifiedEntry | undefined {
 /** Returns what `findVerified` does, reached on another thread: for many entries at once. */
 export async function findVerifiedInBackground(
   entry: SignedEntry,
-  links?: TextPool,
 ): Promise<VerifiedEntry | undefined> {
   const stands = await verifyInBackground(entry.sig, signedBytes(entry), parseDidKey(entry.signer))
-  return stands ? asVerified(entry, links) : undefined
+  return stands ? asVerified(entry) : undefined
 }
 
 /**
  * Returns an entry as verified whose signature was made or checked before. Histories are long and their entries much
  * alike, so what the signature covers is let go, and what they have in common is kept once.
- *
- * @param links - Gives the copies of links and names that other entries hold.
  */
-export function asVerified(entry: Entry, links?: TextPool): VerifiedEntry {
-  const { artifacts, name, refs, seq, shallow, source, witness } = entry
-  const linkOnce = <T extends string>(text: T): T => links?.once(text) ?? text
-  const parents = entry.parents.length === 0 ? none : entry.parents.map(linkOnce)
-  const prev = isSame(entry.prev, entry.parents) ? parents : entry.prev.map(linkOnce)
+export function asVerified(entry: Entry): VerifiedEntry {
+  const { artifacts, body, cid, name, refs, seq, shallow, source, witness } = entry
+  const parents = entry.parents.length === 0 ? none : entry.parents
+  const prev = isSame(entry.prev, entry.parents) ? parents : entry.prev
   const kept: Entry = {
     artifacts,
     author: once(entry.author),
-    body: linkOnce(entry.body),
-    cid: linkOnce(entry.cid),
+    body,
+    cid,
     kind: once(entry.kind),
-    name: name === undefined ? undefined : linkOnce(name),
+    name,
     parents,
     prev: prev.length === 0 ? none : prev,
     refs: refs.length === 0 ? none : refs,

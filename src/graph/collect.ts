@@ -1,24 +1,26 @@
 import { decodeForm } from '../../store/canonical.ts'
 import type { JsonForm } from '../../store/canonical.ts'
+import { CidTable } from '../../store/cid-table.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { entryOfForm } from '../entry/decode.ts'
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
+import { EntryTable } from '../entry/entry-table.ts'
 import { asVerified, findVerifiedInBackground } from '../entry/verify.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import type { noRecords } from '../attribution/records.ts'
-import { KnownRecords } from '../attribution/records.ts'
+import type { KnownRecords, noRecords } from '../attribution/records.ts'
 import { findRelayNote } from '../contracts/turns/relay-body.ts'
 import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
 import { findTurn } from '../contracts/turns/turn-body.ts'
 import { isLaneKind } from '../lanes/bodies.ts'
-import { TextPool } from '../kernel/text-pool.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import type { Finding } from '../rules/rule.ts'
 import { findCut, findFreeze } from '../trust/cut.ts'
 import { cutsOf } from '../trust/roster.ts'
+import { BodyTable } from './body-table.ts'
 import type { Certificate } from './certificate.ts'
 import { findCertificate } from './certificate.ts'
 import { findArtifacts, findEnvelopeFacts, findNormalised, rosterOrFault } from './body.ts'
+import { LinkLists } from './link-lists.ts'
 import type { ArtifactState, BodyFacts, CertificateFacts, Counts, LoadedGraph } from './loaded.ts'
 
 /** An entry whose signature is being checked. */
@@ -29,16 +31,16 @@ interface Pending {
 
 /** Gathers blocks as they are read, each judged by itself; the walk and the scan both fill one. */
 export class Collection implements LoadedGraph {
-  readonly entries: Map<CidText, VerifiedEntry> = new Map()
-  readonly bodies: Map<CidText, BodyFacts> = new Map()
-  readonly lists: Map<CidText, readonly CidText[]> = new Map()
+  /** The numbers of CIDs in the tables. */
+  readonly cids: CidTable = new CidTable()
+  readonly entries: EntryTable = new EntryTable(this.cids)
+  readonly bodies: BodyTable = new BodyTable(this.cids)
+  readonly lists: LinkLists = new LinkLists(this.cids)
   readonly artifacts: Map<CidText, ArtifactState> = new Map()
   readonly sources: Map<CidText, CidText | undefined> = new Map()
   readonly before: Set<CidText> = new Set()
   readonly damage: Finding[] = []
   readonly #pending: Pending[] = []
-  #texts = new TextPool()
-  #records = new KnownRecords()
   readonly counts: Counts = { entries: 0, blocks: 0, signatures: 0, artifacts: 0 }
 
   /**
@@ -68,22 +70,18 @@ export class Collection implements LoadedGraph {
       this.counts.entries += 1
       this.counts.signatures += marked ? 0 : 1
     }
-    if (marked) this.#take(asVerified(entry, this.#texts))
-    else this.#pending.push({ entry, verified: findVerifiedInBackground(entry, this.#texts) })
+    if (marked) this.entries.add(asVerified(entry))
+    else this.#pending.push({ entry, verified: findVerifiedInBackground(entry) })
     return entry
   }
 
   /** Waits until at most `most` signatures are still being checked, those begun first, and takes them in that order. */
   async settle(most: number): Promise<void> {
-    if (most === 0) {
-      // all is read: what was kept once stays so
-      this.#texts = new TextPool()
-      this.#records = new KnownRecords()
-    }
+    if (most === 0) this.bodies.records.end()
     const begun = this.#pending.splice(0, Math.max(0, this.#pending.length - most))
     for (const { entry, verified } of begun) {
       const found = await verified
-      if (found !== undefined) this.#take(found)
+      if (found !== undefined) this.entries.add(found)
       else {
         const message = `the signature of ${entry.signer} does not stand`
         this.damage.push(finding('HS2001', message, { cid: entry.cid }))
@@ -91,15 +89,10 @@ export class Collection implements LoadedGraph {
     }
   }
 
-  #take(entry: VerifiedEntry): void {
-    this.entries.set(entry.cid, entry)
-  }
-
   /** Takes in a body that an entry of `kind` names. */
   addBody(cid: CidText, bytes: Uint8Array, kind: string): void {
     const form = this.#decode(cid, bytes)
-    if (form !== undefined)
-      this.bodies.set(this.#texts.once(cid), this.#leanFacts(factsOf(form, kind, this.#records)))
+    if (form !== undefined) this.bodies.set(cid, factsOf(form, kind, this.bodies.records))
   }
 
   /** Takes in a cut; what it covers is the roster's business. */
@@ -147,25 +140,7 @@ export class Collection implements LoadedGraph {
 
   /** Returns what a decoded body is by its own keys, where no entry is at hand to say. */
   guessFacts(form: { [key: string]: JsonForm }): BodyFacts {
-    return this.#leanFacts(guessFacts(form, this.#records))
-  }
-
-  /** Returns facts whose names are those of the entries, kept once. */
-  #leanFacts(facts: BodyFacts): BodyFacts {
-    if (facts.kind !== 'envelope') return facts
-    const { id, revision, createdBy, parents, currentHeads, records } = facts.facts
-    const once = (text: string): string => this.#texts.once(text)
-    return {
-      kind: 'envelope',
-      facts: {
-        id: once(id),
-        revision: once(revision),
-        createdBy: once(createdBy),
-        parents: parents.map(once),
-        currentHeads: currentHeads.map(once),
-        records,
-      },
-    }
+    return guessFacts(form, this.bodies.records)
   }
 
   /** Returns a block's decoded form; notes the damage when it is not canonical. */

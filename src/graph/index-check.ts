@@ -4,9 +4,8 @@ import type { Database } from '../../store/database.ts'
 import type { IndexName } from '../../store/keyspace.ts'
 import { entryKey, nameKey, nodeKey, parseEntryKey, tipKey } from '../../store/keyspace.ts'
 import type { VerifiedEntry } from '../entry/entry.ts'
+import type { Entries } from '../entry/entry-table.ts'
 import { kindOf, nodeKey as nodeOf } from '../entry/kinds.ts'
-
-type Entries = ReadonlyMap<CidText, VerifiedEntry>
 
 /** Returns whether a row is one that entries give. */
 type RowTest = (key: string, values: readonly string[]) => boolean

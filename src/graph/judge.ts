@@ -1,5 +1,6 @@
 import type { VerifiedEntry } from '../entry/entry.ts'
 import { isJudged, kindOf } from '../entry/kinds.ts'
+import { mayRepeat } from '../kernel/repeats.ts'
 import { bounded } from '../kernel/shown.ts'
 import type { LaneKind } from '../lanes/bodies.ts'
 import { isLaneKind, nameOf, readLaneBody } from '../lanes/bodies.ts'
@@ -10,7 +11,8 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { EnvelopeFacts } from './body.ts'
 import type { BodyFacts, CertificateFacts, LoadedGraph } from './loaded.ts'
 import { isPassedOver } from './judge-standings.ts'
-import { cyclicNodes, nodesOf, nodeTable } from './nodes.ts'
+import { cyclicNodes } from './cyclic-nodes.ts'
+import { NodeTable, nodesOf } from './nodes.ts'
 import { claimedTurns } from './turn-identity.ts'
 
 /** Returns where entries do not fit their bodies, their chains and their parents. */
@@ -209,7 +211,7 @@ const told = (names: readonly string[]): string =>
 
 /** Returns the nodes that are ancestors of each other: none of them can be resumed. */
 export function judgeCycles(graph: LoadedGraph): Finding[] {
-  return [...cyclicNodes(nodeTable(graph.entries.values()))].map(({ entry: { cid, name } }) => {
+  return cyclicNodes(new NodeTable(graph.entries)).map(({ entry: { cid, name } }) => {
     return finding('HS3007', `${name ?? cid} is an ancestor of itself`, { cid })
   })
 }
@@ -217,14 +219,10 @@ export function judgeCycles(graph: LoadedGraph): Finding[] {
 /** Returns where one signer's chain splits: what a second clone or a restored backup makes, never an accusation. */
 export function judgeChainForks(graph: LoadedGraph): Finding[] {
   // links that are named once, as nearly all are, are no forks: they need no key
-  const named = new Set<CidText>()
-  const again = new Set<CidText>()
-  for (const { prev } of graph.entries.values()) {
-    for (const link of prev) (named.has(link) ? again : named).add(link)
-  }
+  const mayFork = mayRepeat(linksIn(graph), 2 * graph.entries.size)
   const followers = new Map<string, number>()
   for (const { signer, stream, prev } of graph.entries.values()) {
-    for (const link of prev.length === 0 ? [''] : prev.filter((one) => again.has(one))) {
+    for (const link of prev.length === 0 ? [''] : prev.filter(mayFork)) {
       const key = `${signer} ${stream} ${link}`
       followers.set(key, (followers.get(key) ?? 0) + 1)
     }
@@ -238,6 +236,10 @@ export function judgeChainForks(graph: LoadedGraph): Finding[] {
         `the chain of ${signer} splits in ${count} after ${rest.at(-1) || 'its start'}`,
       )
     })
+}
+
+function* linksIn(graph: LoadedGraph): Generator<CidText> {
+  for (const { prev } of graph.entries.values()) yield* prev
 }
 
 /** Returns equivocations and collisions among valid envelopes that are no witness entries. */

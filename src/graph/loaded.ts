@@ -1,4 +1,4 @@
-import type { VerifiedEntry } from '../entry/entry.ts'
+import type { Entries } from '../entry/entry-table.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Finding } from '../rules/rule.ts'
 import type { TurnFacts } from '../contracts/turns/turn-facts.ts'
@@ -28,17 +28,29 @@ export interface CertificateFacts {
   readonly level: 'file' | 'agent'
 }
 
+/** What bodies say, by CID. */
+export interface Bodies {
+  get(cid: CidText): BodyFacts | undefined
+  has(cid: CidText): boolean
+}
+
+/** Lists of artifacts, by the CIDs of the lists. */
+export interface Lists {
+  get(cid: CidText): readonly CidText[] | undefined
+  has(cid: CidText): boolean
+}
+
 /** How the bytes of an artifact were found. */
 export type ArtifactState = 'ok' | 'missing' | 'corrupt'
 
 /** Entries and what they rest on, read, hashed and with signatures checked; the ground that the judges work on. */
 export interface LoadedGraph {
   /** Entries whose blocks and signatures stand. */
-  readonly entries: ReadonlyMap<CidText, VerifiedEntry>
-  /** Bodies read, by CID. */
-  readonly bodies: ReadonlyMap<CidText, BodyFacts>
-  /** Artifact lists read, by CID of the list. */
-  readonly lists: ReadonlyMap<CidText, readonly CidText[]>
+  readonly entries: Entries
+  /** Bodies read. */
+  readonly bodies: Bodies
+  /** Artifact lists read. */
+  readonly lists: Lists
   readonly artifacts: ReadonlyMap<CidText, ArtifactState>
   /** For each `source` read, the body that it normalises to. */
   readonly sources: ReadonlyMap<CidText, CidText | undefined>

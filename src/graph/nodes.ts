@@ -1,6 +1,8 @@
 import type { Entry, VerifiedEntry } from '../entry/entry.ts'
+import type { Entries } from '../entry/entry-table.ts'
 import { kindOf, nodeKey } from '../entry/kinds.ts'
 import type { CidText } from '../../store/cid-text.ts'
+import { mayRepeat } from '../kernel/repeats.ts'
 
 /** Entries that are one node, and what they follow together. */
 export interface Node {
@@ -11,40 +13,79 @@ export interface Node {
   readonly parents: readonly CidText[]
 }
 
-/** The nodes of entries, by any of their entries; in the order in which these came. */
-export type NodeTable = ReadonlyMap<CidText, Node>
-
 /** Returns the nodes that entries form, each once, in the order in which their first entries come. */
 export function nodesOf(entries: Iterable<VerifiedEntry>): readonly Node[] {
-  return [...new Set(nodeTable(entries).values())]
+  const all = [...entries].filter(({ kind }) => kindOf(kind).isNode)
+  const shared = sharedIn(all, () => true)
+  return [...new Set(all.map((entry) => shared.get(entry.cid) ?? nodeOf([entry])))]
 }
 
-/** Returns the nodes that entries form, by the CIDs of the entries. */
-export function nodeTable(entries: Iterable<VerifiedEntry>): NodeTable {
-  const nodes = new Map<CidText, Node>()
-  // entries of one node have one body, and nearly every body has one entry: only the others are worth a second look
-  const bodies = new Map<CidText, VerifiedEntry>()
-  const shared = new Map<CidText, VerifiedEntry[]>()
-  for (const entry of entries) {
-    if (!kindOf(entry.kind).isNode) continue
-    const { body, cid, parents } = entry
-    nodes.set(cid, { entry, entries: [entry], parents })
-    const other = bodies.get(body)
-    if (other === undefined) bodies.set(body, entry)
-    else addTo(shared, other, entry)
+/** The nodes of a graph. Those of one entry, nearly all, are made when they are asked for. */
+export class NodeTable {
+  readonly #entries: Entries
+  readonly #isWanted: (kind: string) => boolean
+  readonly #shared: ReadonlyMap<CidText, Node>
+
+  /** @param isWanted - Of which kinds of node the entries are to be. */
+  constructor(entries: Entries, isWanted: (kind: string) => boolean = () => true) {
+    this.#entries = entries
+    this.#isWanted = (kind) => kindOf(kind).isNode && isWanted(kind)
+    const isShared = mayRepeat(this.#bodies(), entries.size)
+    this.#shared = sharedIn(this.#all(), isShared)
   }
-  for (const group of shared.values()) join(group, nodes)
-  return nodes
+
+  /** Returns the node that an entry is of. */
+  get(cid: CidText): Node | undefined {
+    const shared = this.#shared.get(cid)
+    if (shared !== undefined) return shared
+    const entry = this.#entries.get(cid)
+    return entry !== undefined && this.#isWanted(entry.kind) ? nodeOf([entry]) : undefined
+  }
+
+  /** Returns the entry that names the node of one of its entries; undefined when that is no entry of a node. */
+  nameOf(cid: CidText): CidText | undefined {
+    const shared = this.#shared.get(cid)
+    if (shared !== undefined) return shared.entry.cid
+    const kind = this.#entries.get(cid)?.kind
+    return kind !== undefined && this.#isWanted(kind) ? cid : undefined
+  }
+
+  /** Returns the nodes of several entries, in the order in which their first entries come. */
+  restated(): readonly Node[] {
+    if (this.#shared.size === 0) return []
+    const found = new Set<Node>()
+    for (const cid of this.#entries.keys()) {
+      const node = this.#shared.get(cid)
+      if (node !== undefined) found.add(node)
+    }
+    return [...found]
+  }
+
+  *#all(): Generator<VerifiedEntry> {
+    for (const entry of this.#entries.values()) if (this.#isWanted(entry.kind)) yield entry
+  }
+
+  *#bodies(): Generator<CidText> {
+    for (const { body } of this.#all()) yield body
+  }
 }
 
-function addTo(
-  shared: Map<CidText, VerifiedEntry[]>,
-  first: VerifiedEntry,
-  entry: VerifiedEntry,
-): void {
-  const group = shared.get(entry.body)
-  if (group === undefined) shared.set(entry.body, [first, entry])
-  else group.push(entry)
+/** Returns the nodes of several entries, by each of them: entries of one node have one body. */
+function sharedIn(
+  entries: Iterable<VerifiedEntry>,
+  isShared: (body: CidText) => boolean,
+): ReadonlyMap<CidText, Node> {
+  const byBody = new Map<CidText, VerifiedEntry[]>()
+  for (const entry of entries) {
+    const { body } = entry
+    if (!isShared(body)) continue
+    const group = byBody.get(body)
+    if (group === undefined) byBody.set(body, [entry])
+    else group.push(entry)
+  }
+  const nodes = new Map<CidText, Node>()
+  for (const group of byBody.values()) if (group.length > 1) join(group, nodes)
+  return nodes
 }
 
 function join(sameBody: readonly VerifiedEntry[], nodes: Map<CidText, Node>): void {
@@ -62,67 +103,27 @@ function join(sameBody: readonly VerifiedEntry[], nodes: Map<CidText, Node>): vo
   }
 }
 
-function nodeOf(group: VerifiedEntry[]): Node {
-  const entries = group.sort(byShallowThenCid)
+function nodeOf(group: readonly VerifiedEntry[]): Node {
+  const [only] = group
+  if (group.length === 1) return { entry: only!, entries: group, parents: only!.parents }
+  // a view spells its CID each time that it is asked
+  const places = group.map((entry) => ({ entry, ...placeOf(entry) }))
+  const entries = places.sort(byShallowThenCid).map(({ entry }) => entry)
   const parents = [...new Set(entries.flatMap(({ parents }) => parents))]
   return { entry: entries[0]!, entries, parents }
 }
 
+type Place = Pick<Entry, 'cid' | 'shallow' | 'witness'>
+
+function placeOf({ cid, shallow, witness }: Place): Place {
+  return { cid, shallow, witness }
+}
+
 /** Orders the entries of one node: the one that names it comes first. */
-export function byShallowThenCid(a: Entry, b: Entry): number {
+export function byShallowThenCid(a: Place, b: Place): number {
   return (
     a.shallow.length - b.shallow.length ||
     Number(a.witness) - Number(b.witness) ||
     (a.cid < b.cid ? -1 : a.cid > b.cid ? 1 : 0)
   )
-}
-
-/**
- * Returns the nodes that are ancestors of themselves. Entries name each other by hash, so each circle goes through a node
- * that was restated, and is looked for from those alone. Iterative (Tarjan's strongly connected components), so that long
- * histories do not exhaust the stack.
- */
-export function cyclicNodes(nodes: NodeTable): ReadonlySet<Node> {
-  const order = new Map<Node, number>()
-  const low = new Map<Node, number>()
-  const open = new Set<Node>()
-  const stack: Node[] = []
-  const cyclic = new Set<Node>()
-  const parentsOf = ({ parents }: Node): Node[] =>
-    parents.map((cid) => nodes.get(cid)).filter((parent) => parent !== undefined)
-  for (const root of nodes.values()) {
-    if (root.entries.length === 1 || order.has(root)) continue
-    const path = [enter(root)]
-    while (path.length > 0) {
-      const at = path.at(-1)!
-      const parent = at.parents.pop()
-      if (parent === undefined) {
-        path.pop()
-        leave(at.node, path.at(-1)?.node)
-      } else if (!order.has(parent)) path.push(enter(parent))
-      else if (open.has(parent)) {
-        low.set(at.node, Math.min(low.get(at.node)!, order.get(parent)!))
-        if (parent === at.node) cyclic.add(parent)
-      }
-    }
-  }
-  return cyclic
-
-  function enter(node: Node): { node: Node; parents: Node[] } {
-    order.set(node, order.size)
-    low.set(node, order.get(node)!)
-    open.add(node)
-    stack.push(node)
-    return { node, parents: parentsOf(node) }
-  }
-
-  function leave(node: Node, child: Node | undefined): void {
-    if (child !== undefined) low.set(child, Math.min(low.get(child)!, low.get(node)!))
-    if (low.get(node) !== order.get(node)) return
-    const group = stack.splice(stack.lastIndexOf(node))
-    for (const member of group) {
-      open.delete(member)
-      if (group.length > 1) cyclic.add(member)
-    }
-  }
 }

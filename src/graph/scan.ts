@@ -2,12 +2,14 @@ import { checkArtifact, checkArtifactFile, listArtifactFiles } from '../../store
 import type { ScannedBlock } from '../../store/block-store.ts'
 import type { JsonMap } from '../../store/canonical.ts'
 import { decodeForm } from '../../store/canonical.ts'
+import { CidTable } from '../../store/cid-table.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { codecOf } from '../../store/cid-text.ts'
 import type { Database } from '../../store/database.ts'
 import { looksLikeEntry } from '../entry/decode.ts'
 import type { Entry } from '../entry/entry.ts'
 import { HstoreError } from '../kernel/errors.ts'
+import { Numbers } from '../kernel/numbers.ts'
 import { finding } from '../rules/hstore-rules.ts'
 import { findArtifacts } from './body.ts'
 import { Collection } from './collect.ts'
@@ -18,17 +20,23 @@ const underWay = 512
 
 const unread: BodyFacts = { kind: 'other' }
 
+/** An entry names it, as a body or otherwise. */
+const isClaimed = 1
+/** An entry names it as its list of artifacts. */
+const isListed = 2
+
 /** How a block is taken in. */
 interface BlockOptions {
   readonly isMarked: (cid: CidText) => boolean
   readonly documents: boolean
 }
 
-/** What a block is that no entry has claimed yet. */
-interface Loose {
-  readonly facts: Map<CidText, BodyFacts>
-  readonly lists: Map<CidText, readonly CidText[]>
-  readonly raw: Set<CidText>
+/** What is known of blocks beside what they say. */
+interface Found {
+  /** The raw ones. */
+  readonly raw: CidTable
+  /** `isClaimed` and `isListed`, by the number of a CID. */
+  readonly claimed: Numbers
 }
 
 /**
@@ -43,19 +51,19 @@ export async function scanStore(
 ): Promise<LoadedGraph> {
   await db.settled()
   const collection = new Collection()
-  const loose: Loose = { facts: new Map(), lists: new Map(), raw: new Set() }
+  const found: Found = { raw: new CidTable(), claimed: new Numbers() }
   for await (const blocks of db.scanBatches()) {
-    for (const block of blocks) addBlock(collection, loose, block, { isMarked, documents })
+    for (const block of blocks) addBlock(collection, found, block, { isMarked, documents })
     await collection.settle(underWay)
   }
   await collection.settle(0)
-  await claim(db, collection, loose)
+  await claim(db, collection, found)
   return collection
 }
 
 function addBlock(
   collection: Collection,
-  loose: Loose,
+  found: Found,
   { cid, bytes, sound, key }: ScannedBlock,
   options: BlockOptions,
 ): void {
@@ -63,13 +71,12 @@ function addBlock(
   if (cid === undefined) {
     collection.damage.push(finding('HS1006', `${JSON.stringify(key)} names a block and is no CID`))
   } else if (!sound) collection.addDamage(cid, 'corrupt', 'the block')
-  else if (codecOf(cid) === 'raw') loose.raw.add(cid)
-  else addDagJson(collection, loose, cid, bytes, options)
+  else if (codecOf(cid) === 'raw') found.raw.add(cid)
+  else addDagJson(collection, cid, bytes, options)
 }
 
 function addDagJson(
   collection: Collection,
-  loose: Loose,
   cid: CidText,
   bytes: Uint8Array,
   { isMarked, documents }: BlockOptions,
@@ -78,8 +85,8 @@ function addDagJson(
     const { form } = decodeForm(bytes)
     const list = findArtifacts(form)
     if (looksLikeEntry(form)) collection.addEntryForm(cid, bytes, form, isMarked)
-    else if (list === undefined) loose.facts.set(cid, factsIn(collection, form, documents))
-    else loose.lists.set(cid, list)
+    else if (list === undefined) collection.bodies.set(cid, factsIn(collection, form, documents))
+    else collection.lists.set(cid, list)
   } catch (error) {
     if (!(error instanceof HstoreError)) throw error
     collection.damage.push(finding('HS1003', error.message, { cid }))
@@ -91,68 +98,56 @@ function factsIn(collection: Collection, form: JsonMap, documents: boolean): Bod
   return documents || Object.hasOwn(form, 'roots') ? collection.guessFacts(form) : unread
 }
 
-/** Gives each entry what it names, notes what is not there, and then what nobody names. */
-async function claim(db: Database, collection: Collection, loose: Loose): Promise<void> {
+/** Notes what entries name that is not there, and then what none of them names. */
+async function claim(db: Database, collection: Collection, found: Found): Promise<void> {
   const damaged = new Set(collection.damage.map(({ cid }) => cid))
-  const claimed = new Set<CidText>()
   const lacks = (cid: CidText, what: string): void => {
     if (!damaged.has(cid)) collection.addDamage(cid, 'missing', what)
     damaged.add(cid)
   }
   for (const entry of collection.entries.values()) {
-    claimed.add(entry.body)
-    const facts = loose.facts.get(entry.body)
-    if (facts === undefined) lacks(entry.body, `the body of ${entry.cid}`)
-    else collection.bodies.set(entry.body, facts)
-    if (entry.kind === 'roster' && facts?.kind === 'roster')
-      claimCuts(collection, loose, facts.cuts, claimed, (cut) =>
-        lacks(cut, `a cut of ${entry.body}`),
-      )
+    const { artifacts, body, cid, kind } = entry
+    const facts = claimBody(collection, found, body)
+    if (facts === undefined) lacks(body, `the body of ${cid}`)
+    else if (kind === 'roster' && facts.kind === 'roster') {
+      for (const cut of facts.cuts)
+        if (claimBody(collection, found, cut) === undefined) lacks(cut, `a cut of ${body}`)
+    }
     for (const link of [...entry.parents, ...entry.prev]) {
-      if (!collection.entries.has(link)) lacks(link, `an entry that ${entry.cid} follows`)
+      if (!collection.entries.has(link)) lacks(link, `an entry that ${cid} follows`)
     }
-    if (entry.artifacts !== undefined) {
-      claimed.add(entry.artifacts)
-      await claimList(db, collection, loose, entry, lacks)
-    }
+    if (artifacts !== undefined) await claimList(db, collection, found, { artifacts, cid }, lacks)
     if (entry.source !== undefined) await claimSource(db, collection, entry, lacks)
   }
-  await noteUnclaimed(db, collection, loose, claimed)
+  await noteUnclaimed(db, collection, found)
 }
 
-function claimCuts(
+function claimBody(
   collection: Collection,
-  loose: Loose,
-  cuts: readonly CidText[],
-  claimed: Set<CidText>,
-  lacks: (cut: CidText) => void,
-): void {
-  for (const cut of cuts) {
-    claimed.add(cut)
-    const facts = loose.facts.get(cut)
-    if (facts === undefined) lacks(cut)
-    else collection.bodies.set(cut, facts)
-  }
+  { claimed }: Found,
+  cid: CidText,
+): BodyFacts | undefined {
+  const number = collection.cids.add(cid)
+  claimed.set(number, claimed.at(number) | isClaimed)
+  return collection.bodies.get(cid)
 }
 
 async function claimList(
   db: Database,
   collection: Collection,
-  loose: Loose,
-  { artifacts: cid, cid: owner }: Entry,
+  { claimed, raw }: Found,
+  { artifacts: cid, cid: owner }: { readonly artifacts: CidText; readonly cid: CidText },
   lacks: (cid: CidText, what: string) => void,
 ): Promise<void> {
-  if (cid === undefined || collection.lists.has(cid)) return
-  const list = loose.lists.get(cid)
+  const number = collection.cids.add(cid)
+  if ((claimed.at(number) & isListed) > 0) return
+  claimed.set(number, isClaimed | isListed)
+  const list = collection.lists.get(cid)
   if (list === undefined) return lacks(cid, `the list of artifacts of ${owner}`)
-  collection.lists.set(cid, list)
   for (const artifact of list) {
     if (collection.artifacts.has(artifact)) continue
-    collection.addArtifact(
-      artifact,
-      loose.raw.has(artifact) ? 'ok' : await checkArtifact(db, artifact),
-      owner,
-    )
+    const state = raw.find(artifact) === undefined ? await checkArtifact(db, artifact) : 'ok'
+    collection.addArtifact(artifact, state, owner)
   }
 }
 
@@ -171,22 +166,25 @@ async function claimSource(
 async function noteUnclaimed(
   db: Database,
   collection: Collection,
-  loose: Loose,
-  claimed: ReadonlySet<CidText>,
+  { claimed, raw }: Found,
 ): Promise<void> {
   const other = (cid: CidText): void => {
     collection.damage.push(finding('HS1007', 'the block is in the closure of no entry', { cid }))
   }
-  for (const cid of [...loose.facts.keys(), ...loose.lists.keys()])
-    if (!claimed.has(cid)) other(cid)
-  for (const cid of loose.raw)
+  for (const blocks of [collection.bodies, collection.lists]) {
+    const loose = [...blocks.numbers()].filter((number) => claimed.at(number) === 0)
+    for (const cid of loose.map((number) => collection.cids.at(number)).sort()) other(cid)
+  }
+  for (let number = 0; number < raw.size; number++) {
+    const cid = raw.at(number)
     if (!collection.artifacts.has(cid) && !collection.sources.has(cid)) other(cid)
+  }
   for await (const { cid, path } of listArtifactFiles(db.directory)) {
     if (cid === undefined) {
       collection.damage.push(finding('HS1006', `${path} is not named by the CID of an artifact`))
       continue
     }
-    if (collection.artifacts.has(cid) && !loose.raw.has(cid)) continue
+    if (collection.artifacts.has(cid) && raw.find(cid) === undefined) continue
     collection.addArtifact(cid, await checkArtifactFile(db.directory, cid))
     other(cid)
   }

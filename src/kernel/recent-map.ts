@@ -26,6 +26,12 @@ export class RecentMap<V> {
     return old
   }
 
+  /** Forgets all. */
+  clear(): void {
+    this.#young = new Map()
+    this.#old = new Map()
+  }
+
   /** Puts `value` in place under `key`. */
   set(key: string, value: V): void {
     this.#young.set(key, value)

@@ -116,7 +116,7 @@ async function readNeighbours(
   await other.settle(0)
   for (const entry of other.entries.values()) {
     if (!isThere(ground, entry)) continue
-    collection.entries.set(entry.cid, entry)
+    collection.entries.add(entry)
     collection.before.add(entry.cid)
     neighbours.add(entry.cid)
   }

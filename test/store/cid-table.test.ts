@@ -2,7 +2,13 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CidTable } from '../../store/cid-table.ts'
 import type { CidText, Codec } from '../../store/cid-text.ts'
-import { cidTextOf, cidTextOfDigest, digestOf } from '../../store/cid-text.ts'
+import {
+  cidTextOf,
+  cidTextOfDigest,
+  digestOf,
+  findDigest,
+  isCidText,
+} from '../../store/cid-text.ts'
 
 const codecs: readonly Codec[] = ['dag-json', 'raw']
 const cids = fc
@@ -59,5 +65,27 @@ describe('CidTable', () => {
       expect(() => table.add(text)).toThrow(RangeError)
     }
     expect(() => table.at(1)).toThrow(RangeError)
+  })
+})
+
+describe('findDigest', () => {
+  it('admits what isCidText does', () => {
+    const near = cids.chain((cid) =>
+      fc
+        .tuple(
+          fc.nat(cid.length - 1),
+          fc.constantFrom('a', 'b', 'h', 'i', '8', '=', 'A', '7', 'q', 'é', '\u{1d11e}'),
+        )
+        .map(([at, one]) => `${cid.slice(0, at)}${one}${cid.slice(at + 1)}`),
+    )
+    const digest = new Uint8Array(32)
+    fc.assert(
+      fc.property(fc.oneof(cids, near, fc.string()), (text) => {
+        const found = findDigest(text, digest)
+        expect(found !== undefined).toBe(isCidText(text))
+        if (found !== undefined) expect(cidTextOfDigest(digest, found)).toBe(text)
+      }),
+      { numRuns: 2000 },
+    )
   })
 })

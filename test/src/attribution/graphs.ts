@@ -1,9 +1,11 @@
+import { CidTable } from '../../../store/cid-table.ts'
 import type { CidText } from '../../../store/cid-text.ts'
 import { cidTextOf } from '../../../store/cid-text.ts'
 import type { JsonForm } from '../../../store/canonical.ts'
 import type { VerifiedEntry } from '../../../src/entry/entry.ts'
 import { findEnvelopeFacts } from '../../../src/graph/body.ts'
-import { KnownRecords } from '../../../src/attribution/records.ts'
+import { EntryTable } from '../../../src/entry/entry-table.ts'
+import { BodyTable } from '../../../src/graph/body-table.ts'
 import type { LoadedGraph } from '../../../src/graph/loaded.ts'
 import type { Trust } from '../../../src/trust/standing.ts'
 
@@ -37,27 +39,25 @@ export function graphOf(revisions: readonly TestRevision[]): {
   readonly cids: readonly CidText[]
 } {
   const cids = revisions.map((_, i) => cidOf(`entry ${i}`))
-  const known = new KnownRecords()
-  const entries = new Map<CidText, VerifiedEntry>()
-  const bodies: [
-    CidText,
-    LoadedGraph['bodies'] extends ReadonlyMap<CidText, infer F> ? F : never,
-  ][] = []
+  const numbers = new CidTable()
+  const entries = new EntryTable(numbers)
+  const bodies = new BodyTable(numbers)
   for (const [i, revision] of revisions.entries()) {
     const { author, name, parents, isShallow = false } = revision
     const body = cidOf(`body ${i}`)
     const links = parents.map((parent) => cids[parent]!)
     const fields = { author, body, cid: cids[i]!, kind: 'envelope', name, parents: links }
     const shallow = isShallow ? ['elsewhere'] : []
-    const entry = { ...fields, prev: [], refs: [], seq: 1, shallow, stream: 'csag:w' }
+    const signed = { signer: `did:${author}`, store: cidOf('store'), roster: cidOf('store') }
+    const entry = { ...fields, ...signed, prev: [], refs: [], seq: 1, shallow, stream: 'csag:w' }
     const more = { artifacts: undefined, source: undefined, witness: revision.as === 'witness' }
-    entries.set(cids[i]!, { ...entry, ...more } as unknown as VerifiedEntry)
-    const facts = findEnvelopeFacts(documentOf(revision), known)!
-    bodies.push([body, { kind: 'envelope', facts }])
+    entries.add({ ...entry, ...more } as unknown as VerifiedEntry)
+    const facts = findEnvelopeFacts(documentOf(revision), bodies.records)!
+    bodies.set(body, { kind: 'envelope', facts })
   }
   const graph: LoadedGraph = {
     entries,
-    bodies: new Map(bodies),
+    bodies,
     lists: new Map(),
     artifacts: new Map(),
     sources: new Map(),
