@@ -12,38 +12,46 @@ export interface Linked {
  * of the set do not count; of entries with one CID the first is kept.
  */
 export function linksFirst<T extends Linked>(entries: Iterable<T>): T[] {
-  const all = new Map<string, T>()
-  for (const entry of entries) if (!all.has(entry.cid)) all.set(entry.cid, entry)
-  const ordered: T[] = []
-  const placed = new Set<string>()
-  for (const entry of all.values()) placeWithLinks(entry, all, placed, ordered)
-  return ordered
-}
-
-/** Depth first with a stack of its own: histories are longer than the call stack is deep. */
-function placeWithLinks<T extends Linked>(
-  first: T,
-  all: ReadonlyMap<string, T>,
-  placed: Set<string>,
-  ordered: T[],
-): void {
-  if (placed.has(first.cid)) return
-  placed.add(first.cid)
-  const stack = [{ entry: first, links: linksOf(first) }]
-  for (let top = stack.at(-1); top; top = stack.at(-1)) {
-    const link = top.links.pop()
-    if (link === undefined) {
-      stack.pop()
-      ordered.push(top.entry)
-      continue
-    }
-    const entry = all.get(link)
-    if (entry === undefined || placed.has(link)) continue
-    placed.add(link)
-    stack.push({ entry, links: linksOf(entry) })
+  const all: T[] = []
+  const places = new Map<string, number>()
+  for (const entry of entries) {
+    if (places.has(entry.cid)) continue
+    places.set(entry.cid, all.length)
+    all.push(entry)
   }
+  const placeOf = (link: CidText): number => places.get(link) ?? -1
+  const order = orderByLinks(all.length, (at) => {
+    const { parents, prev } = all[at]!
+    return [...parents, ...prev].map(placeOf)
+  })
+  return Array.from(order, (at) => all[at]!)
 }
 
-function linksOf(entry: Linked): CidText[] {
-  return [...entry.parents, ...entry.prev]
+/**
+ * Returns the numbers from 0 to `size` - 1 in an order in which each follows those that it links to.
+ *
+ * @param linksOf - What a number links to; -1 for what does not count. Asked once for each.
+ */
+export function orderByLinks(
+  size: number,
+  linksOf: (number: number) => readonly number[],
+): Uint32Array {
+  const order = new Uint32Array(size)
+  const isBegun = new Uint8Array(size)
+  let placed = 0
+  // Depth first with a stack of its own: histories are longer than the call stack is deep. Below its links stands
+  // each number once more, as its complement.
+  const stack: number[] = []
+  for (let first = 0; first < size; first++) {
+    stack.push(first)
+    for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+      if (top < 0) order[placed++] = ~top
+      else if (isBegun[top] === 0) {
+        isBegun[top] = 1
+        stack.push(~top)
+        for (const link of linksOf(top)) if (link >= 0 && isBegun[link] === 0) stack.push(link)
+      }
+    }
+  }
+  return order
 }

@@ -1,6 +1,7 @@
 import { readArtifact, sizeOfArtifact } from '../../store/artifacts.ts'
 import type { CarTextBlock } from '../../store/car-read.ts'
 import { writeCarBlocks } from '../../store/car-write.ts'
+import { CidSet } from '../../store/cid-set.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
 import { StoreError } from '../../store/errors.ts'
@@ -9,9 +10,10 @@ import type { Context } from '../context.ts'
 import { writeNewFile } from '../durable-file.ts'
 import { resolveStarts } from '../graph/ref.ts'
 import { rosterEntries } from '../trust/load.ts'
-import { allEntries, closureOf, partsOf, sendable, tipsOf } from './closure.ts'
+import { partsOf } from './closure.ts'
 import type { LargeArtifact } from './manifest.ts'
 import { manifestBlock, pieceBytes } from './manifest.ts'
+import { Outgoing } from './outgoing.ts'
 
 /** What a CAR holds. */
 export interface ExportReport {
@@ -40,20 +42,19 @@ export async function exportCar(
 ): Promise<ExportReport> {
   const starts: CidText[] = []
   for (const ref of refs) starts.push(...(await resolveStarts(context, ref)))
-  const cids =
+  const entries =
     refs.length === 0
-      ? await allEntries(context)
-      : await closureOf(context, [...starts, ...(await rosterEntries(context.db))])
-  const entries = await sendable(context, cids)
-  const blocks = new Set<CidText>()
-  const artifacts = new Set<CidText>()
+      ? await Outgoing.all(context)
+      : await Outgoing.behind(context, [...starts, ...(await rosterEntries(context.db))])
+  const blocks = new CidSet()
+  const artifacts = new CidSet()
   for (const entry of entries) {
     const parts = await partsOf(context, entry)
     for (const cid of [entry.cid, ...parts.blocks]) blocks.add(cid)
     for (const cid of parts.artifacts) artifacts.add(cid)
   }
   const large: LargeArtifact[] = []
-  for (const artifact of [...artifacts].sort()) {
+  for (const artifact of artifacts.sorted()) {
     const pieces = await piecesOf(context, artifact)
     if (pieces === undefined) blocks.add(artifact)
     else large.push({ artifact, pieces })
@@ -62,15 +63,14 @@ export async function exportCar(
     blocks: blocks.size,
     genesis: context.trust.genesis,
     large,
-    tips: [...tipsOf(entries)].sort(),
+    tips: entries.tips(),
   })
-  const sections = sectionsOf(context, root, large, [...blocks].sort())
+  const sections = sectionsOf(context, root, large, blocks.sorted())
   const chunks = writeCarBlocks([root.cid], sections)
   if (typeof out === 'string') await writeNewFile(out, chunks)
   else for await (const chunk of chunks) await out(chunk)
-  const sent = new Set(entries.map(({ cid }) => cid))
-  const left = [...new Set(starts)].filter((cid) => !sent.has(cid)).sort()
-  return { root: root.cid, entries: entries.length, left }
+  const left = [...new Set(starts)].filter((cid) => !entries.has(cid)).sort()
+  return { root: root.cid, entries: entries.size, left }
 }
 
 /** The CIDs of a large artifact's pieces; undefined for a small one. */
@@ -115,7 +115,7 @@ async function* sectionsOf(
   { db }: Context,
   root: CarTextBlock,
   large: readonly LargeArtifact[],
-  blocks: readonly CidText[],
+  blocks: Iterable<CidText>,
 ): AsyncGenerator<CarTextBlock> {
   yield root
   for (const cid of blocks) yield { cid, bytes: await smallOf(db, cid) }
