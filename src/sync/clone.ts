@@ -152,6 +152,7 @@ async function openBlank(
     db,
     ground: { db, genesis, pins, marks: new Marks(db, secret) },
     roster: genesis,
+    isCurrent: () => false,
     async accept(found) {
       await writePins(keysFolder, genesis, found)
       await writeConfig(folder, { format: 1, genesis, agent })

@@ -5,11 +5,11 @@ import type { Pins } from '../trust/pin-file.ts'
 import type { Peer } from './peer.ts'
 
 /** So long a store stays open when nothing is done with it, where nobody waits for it; looked at every few ms. */
-const idleMs = 250
+const idleMs = 1000
 const lookMs = 25
 
-/** What others have accepted beside the keys is read again after so long. */
-const longestMs = 1000
+/** What others have accepted beside the keys is looked at again after so long. */
+const lookAgainMs = 1000
 
 /**
  * A store that stays open between the steps of a sync where they follow each other at once: to open it costs more than
@@ -19,7 +19,8 @@ export class KeptOpen<T extends Peer> implements AsyncDisposable {
   readonly #directory: string
   readonly #openPeer: () => Promise<T>
   #peer: T | undefined
-  #openedMs = 0
+  /** When it was known last that its trust is what the user has accepted. */
+  #currentMs = 0
   /** Until then somebody else has the first turn. */
   #othersFirst: Promise<void> | undefined
   #isStale = false
@@ -82,18 +83,25 @@ export class KeptOpen<T extends Peer> implements AsyncDisposable {
   async #openNow(): Promise<T> {
     await this.#othersFirst
     const peer = await this.#openPeer()
-    this.#openedMs = performance.now()
+    this.#currentMs = performance.now()
     this.#isStale = false
     return peer
   }
 
   /** Ends a turn: what comes next may come at once. */
   async #rest(): Promise<void> {
-    const isOld = performance.now() - this.#openedMs > longestMs
     const isAwaited = isWanted(this.#directory)
-    if (this.#isStale || isOld || isAwaited) await this.#close()
+    if (isAwaited || !this.#isCurrent()) await this.#close()
     else this.#watch()
     this.#othersFirst = isAwaited ? sleep(maxDelayMs) : undefined
+  }
+
+  #isCurrent(): boolean {
+    if (this.#isStale) return false
+    const nowMs = performance.now()
+    if (nowMs - this.#currentMs <= lookAgainMs) return true
+    this.#currentMs = nowMs
+    return this.#peer?.isCurrent() === true
   }
 
   #watch(): void {

@@ -7,7 +7,7 @@ import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { readConfig } from '../store-folder.ts'
 import type { Pins } from '../trust/pin-file.ts'
-import { unpinned, writePins } from '../trust/pin-file.ts'
+import { findPins, unpinned, writePins } from '../trust/pin-file.ts'
 import type { Trust } from '../trust/standing.ts'
 import type { Ground } from './ground.ts'
 import { groundOf, trustIn } from './ground.ts'
@@ -18,6 +18,8 @@ export interface Peer extends AsyncDisposable {
   readonly ground: Ground
   /** The body of the highest accepted roster. */
   readonly roster: CidText
+  /** Returns whether what this user accepts beside the store is what it was when it was opened. */
+  isCurrent(): boolean
   /** Remembers the rosters that were accepted, where this user remembers any for the store. */
   accept(pins: Pins): Promise<void>
 }
@@ -29,15 +31,28 @@ export interface SettledPeer extends Peer {
 
 /** Opens this user's own store. Throws what `openContext` throws. */
 export async function openOwn(options: ContextOptions): Promise<SettledPeer> {
+  const { genesis } = readConfig(options.folder)
+  const before = textOfPins(options.keysFolder, genesis)
   const context = await openContext(options)
   return {
     db: context.db,
     ground: groundOf(context),
     roster: context.trust.rosterBody,
     trust: context.trust,
+    isCurrent: () => before !== undefined && textOfPins(options.keysFolder, genesis) === before,
     accept: (pins) =>
       writePins(options.keysFolder, context.trust.genesis, pins, context.trust.path),
     [Symbol.asyncDispose]: () => context[Symbol.asyncDispose](),
+  }
+}
+
+/** Undefined where there are none that can be read: who opens the store is told why. */
+function textOfPins(keysFolder: string, genesis: CidText): string | undefined {
+  try {
+    return JSON.stringify(findPins(keysFolder, genesis))
+  } catch (error) {
+    if (error instanceof HstoreError) return undefined
+    throw error
   }
 }
 
@@ -59,6 +74,7 @@ export async function openOther(folder: string, waitMs: number): Promise<Settled
       ground,
       roster: trust.rosterBody,
       trust,
+      isCurrent: () => true,
       accept: async () => undefined,
       [Symbol.asyncDispose]: () => db.close(),
     }

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { KeptOpen } from '../../../src/sync/kept-open.ts'
 import type { Peer } from '../../../src/sync/peer.ts'
 import { openOwn } from '../../../src/sync/peer.ts'
-import { unpinned } from '../../../src/trust/pin-file.ts'
+import { findPins, unpinned, writePins } from '../../../src/trust/pin-file.ts'
+import type { CidText } from '../../../store/cid-text.ts'
 import type { Database } from '../../../store/database.ts'
 import { openDatabase } from '../../../store/database.ts'
 import { isWanted } from '../../../store/wanted.ts'
@@ -87,6 +88,32 @@ describe('a store that is kept open', () => {
     await step(kept, look)
     expect(opened).toHaveLength(2)
     await kept[Symbol.asyncDispose]()
+  })
+
+  it('stays open as long as what the user accepts beside it is what it was', async () => {
+    const { kept, opened } = counted()
+    const now = performance.now.bind(performance)
+    let ahead = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+    try {
+      await step(kept, look)
+      ahead += 2000
+      await step(kept, look)
+      await step(kept, look)
+      expect(opened).toHaveLength(1)
+      const pins = findPins(store.keys, store.genesis as CidText)!
+      await writePins(store.keys, store.genesis as CidText, { ...pins, entries: 'others' })
+      await step(kept, look)
+      await step(kept, look)
+      expect(opened).toHaveLength(1)
+      ahead += 2000
+      await step(kept, look)
+      await step(kept, look)
+      expect(opened).toHaveLength(2)
+    } finally {
+      clock.mockRestore()
+      await kept[Symbol.asyncDispose]()
+    }
   })
 
   it('is opened again when rosters were accepted, or when it could not be opened', async () => {
