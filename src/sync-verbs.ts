@@ -21,7 +21,7 @@ import { serveHttp } from './sync/serve-http.ts'
 import type { Pipes } from './sync/serve-stdio.ts'
 import { serveStdio } from './sync/serve-stdio.ts'
 import type { TransportOptions } from './sync/transport.ts'
-import { absoluteUrl, assertAddress } from './sync/transport.ts'
+import { absoluteUrl, assertAddress, assertNoScp } from './sync/transport.ts'
 
 export { cloneStore } from './sync/clone.ts'
 export type { CloneOptions, CloneReport } from './sync/clone.ts'
@@ -68,6 +68,7 @@ export async function addRemote(
 ): Promise<Remote> {
   assertArgument('name', name, 'string')
   assertArgument('url', url, 'string')
+  await assertNoScp(url, options.cwd ?? '.')
   const remote = { name, url: absoluteUrl(url, options.cwd ?? '.') }
   await assertAddress(remote.url)
   await (await remotesOf(options)).add(remote)

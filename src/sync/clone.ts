@@ -26,7 +26,7 @@ import { syncSession } from './session.ts'
 import { withOwnOf } from './sync-with.ts'
 import { takeCar } from './take-car.ts'
 import type { TransportOptions } from './transport.ts'
-import { absoluteUrl, openTransport } from './transport.ts'
+import { absoluteUrl, assertNoScp, openTransport } from './transport.ts'
 
 /** How a store is cloned. */
 export interface CloneOptions extends ContextOptions, Pick<TransportOptions, 'signer' | 'ssh'> {
@@ -61,6 +61,7 @@ export async function cloneStore(source: string, options: CloneOptions): Promise
   const { cwd, folder, genesis } = options
   if (genesis !== undefined && !isCidText(genesis))
     throw new HandoffError('HSTORE_USAGE', `--genesis takes a whole CID, not ${genesis}`)
+  await assertNoScp(source, cwd)
   await assertFree(folder)
   await makeFolder(folder, 0o700).catch((cause: unknown) => {
     const message = `${folder} can't be made: ${whyUnwritten(cause)}`

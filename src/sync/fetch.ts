@@ -19,6 +19,9 @@ export interface Fetched {
   readonly fault?: unknown
 }
 
+/** An entry comes with its body and its file as given. */
+const partsOfEntry = 3
+
 /**
  * Asks for entries and reads the answer to its end. Never fails, so that it can be done beside other work.
  *
@@ -34,7 +37,12 @@ export async function fetchEntries(
     const answer = await ask(transport, request, 'want')
     const taken = answer.fields.count('taken')
     if (taken < 1 || taken > wanted.length) answer.fields.fail('taken')
-    for await (const block of answer.blocks) take(block)
+    let left = taken * partsOfEntry
+    for await (const block of answer.blocks) {
+      left -= 1
+      if (left < 0) answer.fields.fail(block.cid)
+      take(block)
+    }
     return { taken }
   } catch (fault) {
     return { taken: 0, fault }

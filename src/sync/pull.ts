@@ -285,7 +285,9 @@ export class Puller implements Pulled {
       const { fields, blocks } = await ask(this.#transport, request, 'blocks')
       const taken = fields.count('taken')
       if (taken < 1 || taken > asked.length) fields.fail('taken')
+      const wanted = new Set(asked.map(({ cid }) => cid))
       for await (const block of blocks) {
+        if (!wanted.has(block.cid)) fields.fail(block.cid)
         this.#quarantine.arrivals.add(block)
         this.#progress.block(block.bytes.length)
       }

@@ -84,13 +84,18 @@ export class Remotes {
   #ownOf(value: unknown): Remote[] {
     const { name, url, mac } = (value ?? {}) as Record<string, unknown>
     if (typeof name !== 'string' || typeof url !== 'string') return []
-    return mac === this.#mac({ name, url }) ? [{ name, url }] : []
+    return mac === this.#mac({ name, url }) ? [{ name, url: withoutPassword(url) }] : []
   }
 
   #mac({ name, url }: Remote): string {
     const text = ['remote', this.#genesis, name, url].join('\n')
     return createHmac('sha256', this.#secret).update(text).digest('base64url')
   }
+}
+
+/** Addresses were once kept with a password: it is asked for by ssh, and of no use over HTTP. */
+function withoutPassword(address: string): string {
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/@:]*):[^/]*@/i, '$1@')
 }
 
 /** Returns the error for a remote that is not known. */

@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HandoffError } from '../errors.ts'
-import { quoted } from '../kernel/shown.ts'
+import { bounded, quoted } from '../kernel/shown.ts'
 import type { Signer } from '../keyring.ts'
 import { folderOf } from '../store-folder.ts'
 import { DirectoryTransport } from './directory-transport.ts'
@@ -52,6 +52,24 @@ export async function assertAddress(url: string): Promise<void> {
   else if (!isFolder(url)) throw noAddress(url)
   else await assertNoFile(url)
 }
+
+/**
+ * Checks that a word that nothing has the name of is not written as scp and git take it.
+ *
+ * @throws {HandoffError} `HSTORE_USAGE` with the address that is meant.
+ */
+export async function assertNoScp(given: string, cwd: string): Promise<void> {
+  const [, host, folder = ''] = scpForm.exec(given) ?? []
+  if (host === undefined) return
+  if ((await stat(path.resolve(cwd, given)).catch(() => undefined)) !== undefined) return
+  const place = folder.startsWith('/') ? folder : `/~/${folder.replace(/^~\//, '')}`
+  const meant = `ssh://${host}${place}`
+  const message = `there is no folder ${quoted(given)}: a store on another machine is ${bounded(meant)}`
+  throw new HandoffError('HSTORE_USAGE', message)
+}
+
+/** `[user@]host:path`; one letter is no host but a drive. */
+const scpForm = /^((?:[^/\\:@\s]+@)?[^/\\:@\s]{2,}):(?!\/\/)([^\s].*)$/
 
 function noAddress(url: string): HandoffError {
   const kinds = 'a folder, ssh://host/path or https://host'

@@ -1,5 +1,8 @@
+import { createHmac } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readMarkSecret } from '../../src/trust/pin-file.ts'
 import { writeEnvelope } from '../support/envelope.ts'
 import type { TestStore } from '../support/store.ts'
 import { agents, json, makeSharedFolder, makeTestStore, ok, storeAt } from '../support/store.ts'
@@ -87,6 +90,25 @@ describe('remote add', () => {
     expect((await store.run('remote', 'list')).out).toBe(before)
   })
 
+  it.each([
+    ['host:path/x', 'ssh://host/~/path/x'],
+    ['u@host.example:/srv/x', 'ssh://u@host.example/srv/x'],
+    ['host:~/x', 'ssh://host/~/x'],
+  ])('says how %s is written, and so does clone', async (given, meant) => {
+    const at = storeAt(path.join(shared, 'nowhere'), store.genesis)
+    for (const argv of [
+      ['remote', 'add', 'scp', given],
+      ['clone', given, '--genesis', store.genesis, '--store', at.store],
+    ]) {
+      const ran = await store.run(...argv)
+      expect(ran).toMatchObject({ exit: 2, out: '' })
+      expect(ran.err).toContain(`is ${meant}\n`)
+    }
+    await mkdir(path.join(store.root, given), { recursive: true })
+    await ok(store.run('remote', 'add', 'scp', given))
+    await ok(store.run('remote', 'remove', 'scp'))
+  })
+
   it('takes addresses that nobody answers at', async () => {
     const urls = ['ssh://u@host:22/~/x', 'http://host:1', 'https://[::1]/x/', 'file:///nowhere']
     for (const [i, url] of urls.entries()) {
@@ -94,6 +116,34 @@ describe('remote add', () => {
       await ok(store.run('remote', 'remove', `r${i}`))
     }
   })
+})
+
+it('a password that was once kept with an address is not told, nor kept any longer', async () => {
+  const file = path.join(store.store, 'remotes.json')
+  const before = await readFile(file, 'utf8')
+  const secret = await readMarkSecret(store.keys)
+  const rows = [
+    ['one', 'ssh://u:hunter2@host/x', 'ssh://u@host/x'],
+    ['two', 'https://u:hunter2@host/x', 'https://u@host/x'],
+    ['three', 'ssh://u:hun@ter2@host/x', 'ssh://u@host/x'],
+  ].map(([name, url]) => {
+    const text = ['remote', store.genesis, name, url].join('\n')
+    return { name, url, mac: createHmac('sha256', secret).update(text).digest('base64url') }
+  })
+  await writeFile(file, JSON.stringify({ remotes: rows }))
+  for (const argv of [
+    ['remote', 'list'],
+    ['remote', 'list', '--json'],
+    ['status'],
+    ['sync', 'two'],
+  ]) {
+    const ran = await store.run(...argv)
+    expect(ran.out + ran.err).not.toMatch(/hunter2|ter2/)
+    expect(ran.out + ran.err).toMatch(/u@host|https?/)
+  }
+  await ok(store.run('remote', 'remove', 'three'))
+  expect(await readFile(file, 'utf8')).not.toMatch(/hunter2|ter2/)
+  await writeFile(file, before)
 })
 
 it('status tells the distance of a remote as that of the last sync', async () => {
