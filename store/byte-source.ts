@@ -46,6 +46,29 @@ export class ByteSource {
     return asBytes(Buffer.concat(parts))
   }
 
+  /** Returns the next byte, which stays the next one, or undefined at the end. */
+  async peekByte(): Promise<number | undefined> {
+    return this.at === this.chunk.length && !(await this.pull()) ? undefined : this.chunk[this.at]
+  }
+
+  /** Returns some of the next bytes, as they came, at most so many; undefined at the end. */
+  async takeSome(most: number): Promise<Uint8Array | undefined> {
+    if (this.at === this.chunk.length && !(await this.pull())) return undefined
+    const part = this.chunk.subarray(this.at, this.at + most)
+    this.at += part.length
+    this.read += part.length
+    return part
+  }
+
+  /** Yields all that is left, as it comes. */
+  async *takeAll(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const part = await this.takeSome(Number.POSITIVE_INFINITY)
+      if (part === undefined) return
+      yield part
+    }
+  }
+
   /** Lets the source go, also when it was not read to its end. */
   async close(): Promise<void> {
     await this.iterator.return?.()

@@ -1,6 +1,9 @@
 import type { InflateRaw } from 'node:zlib'
 import { createInflateRaw } from 'node:zlib'
+import { ByteSource } from './byte-source.ts'
 import { StoreError } from './errors.ts'
+import type { StoredEnd } from './stored-blocks.ts'
+import { readStored } from './stored-blocks.ts'
 
 const stepBytes = 128 * 1024
 
@@ -20,14 +23,55 @@ export async function* unpack(
   packed: AsyncIterable<Uint8Array>,
   { packedBytes, sizeBytes }: WireLimits,
 ): AsyncGenerator<Uint8Array> {
-  const inflater = new Inflater(sizeBytes)
-  let size = 0
+  const source = new ByteSource(bounded(packed, packedBytes))
   try {
-    for await (const chunk of gathered(packed)) {
-      size += chunk.length
-      if (size > packedBytes) throw refused(`it has more than ${packedBytes} bytes`)
-      if (chunk.length > 0) yield* inflater.next(chunk)
+    const stored = readStored(source)
+    let left = sizeBytes
+    for (;;) {
+      const { done, value } = await stored.next()
+      if (done === true) return yield* endOf(value, source, left, sizeBytes)
+      left -= value.length
+      if (left < 0) throw tooLarge(sizeBytes)
+      yield value
     }
+  } finally {
+    await source.close()
+  }
+}
+
+/** Yields what zlib makes of the rest, where there is any. */
+async function* endOf(
+  stored: StoredEnd,
+  source: ByteSource,
+  left: number,
+  sizeBytes: number,
+): AsyncGenerator<Uint8Array> {
+  if (stored.end === 'packed') yield* inflate(source.takeAll(), stored.window, left, sizeBytes)
+  else if (stored.end === 'broken') throw cutOff()
+  else if ((await source.peekByte()) !== undefined) throw refused('it has more behind its end')
+}
+
+async function* bounded(
+  packed: AsyncIterable<Uint8Array>,
+  packedBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of packed) {
+    size += chunk.length
+    if (size > packedBytes) throw refused(`it has more than ${packedBytes} bytes`)
+    yield chunk
+  }
+}
+
+async function* inflate(
+  packed: AsyncIterable<Uint8Array>,
+  window: Uint8Array,
+  left: number,
+  sizeBytes: number,
+): AsyncGenerator<Uint8Array> {
+  const inflater = new Inflater(window, left, sizeBytes)
+  try {
+    for await (const chunk of gathered(packed)) if (chunk.length > 0) yield* inflater.next(chunk)
     yield* inflater.end()
   } finally {
     inflater.close()
@@ -58,7 +102,8 @@ async function* gathered(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 
 /** A pipeline would drop what is unpacked and not read yet when its source fails; this unpacks chunk by chunk. */
 class Inflater {
-  readonly #inflate: InflateRaw = createInflateRaw({ chunkSize: stepBytes })
+  readonly #inflate: InflateRaw
+  readonly #leftBytes: number
   readonly #limitBytes: number
   readonly #out: Uint8Array[] = []
   #inBytes = 0
@@ -67,11 +112,18 @@ class Inflater {
   #fault: StoreError | undefined
   #isOver = false
 
-  constructor(limitBytes: number) {
+  /**
+   * @param window - What came before.
+   * @param leftBytes - How many bytes may come of `limitBytes` in all.
+   */
+  constructor(window: Uint8Array, leftBytes: number, limitBytes: number) {
+    const dictionary = window.length === 0 ? {} : { dictionary: window }
+    this.#inflate = createInflateRaw({ chunkSize: stepBytes, ...dictionary })
+    this.#leftBytes = leftBytes
     this.#limitBytes = limitBytes
     this.#inflate.on('data', (chunk: Uint8Array) => this.#add(chunk))
     this.#inflate.on('end', () => this.#end())
-    this.#inflate.on('error', (error) => this.#fail('it is no deflate stream, or cut', error))
+    this.#inflate.on('error', (error) => this.#fail(cutOff(error)))
   }
 
   async *next(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -105,24 +157,33 @@ class Inflater {
 
   #add(chunk: Uint8Array): void {
     this.#outBytes += chunk.length
-    if (this.#outBytes <= this.#limitBytes) this.#out.push(chunk)
+    if (this.#outBytes <= this.#leftBytes) this.#out.push(chunk)
     else {
-      this.#fail(`it unpacks to more than ${this.#limitBytes} bytes`)
+      this.#fail(tooLarge(this.#limitBytes))
       this.#inflate.destroy()
     }
   }
 
   #end(): void {
     this.#isOver = true
-    if (this.#inflate.bytesWritten < this.#inBytes) this.#fail('it has more behind its end')
+    if (this.#inflate.bytesWritten < this.#inBytes)
+      this.#fail(refused('it has more behind its end'))
     this.#settle()
   }
 
-  #fail(what: string, cause?: unknown): void {
+  #fail(fault: StoreError): void {
     this.#isOver = true
-    this.#fault ??= refused(what, cause)
+    this.#fault ??= fault
     this.#settle()
   }
+}
+
+function cutOff(cause?: unknown): StoreError {
+  return refused('it is no deflate stream, or cut', cause)
+}
+
+function tooLarge(limitBytes: number): StoreError {
+  return refused(`it unpacks to more than ${limitBytes} bytes`)
 }
 
 function refused(what: string, cause?: unknown): StoreError {

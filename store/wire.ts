@@ -9,6 +9,7 @@ import type { CarTextBlock } from './car-read.ts'
 import { frameCar } from './car-write.ts'
 import { codecOf } from './cid-text.ts'
 import { StoreError } from './errors.ts'
+import { storeBytes } from './stored-blocks.ts'
 import type { WireLimits } from './unpack.ts'
 import { unpack } from './unpack.ts'
 
@@ -39,9 +40,13 @@ const sampleBytes = 16 * 1024
 /** Yields a message as it goes over a wire: a CAR whose root is the control block, compressed (RFC 1951). */
 export async function* encodeMessage({ control, blocks }: Message): AsyncGenerator<Uint8Array> {
   const root = HashedBlock.of(encodeForm(control), 'dag-json')
-  const source = Readable.from(frameCar([root, ...blocks]), { objectMode: false })
-  const level = isDense(blocks) ? 0 : 3
-  const packed = pipeline(source, createDeflateRaw({ level, chunkSize }), () => undefined)
+  const car = frameCar([root, ...blocks])
+  yield* isDense(blocks) ? storeBytes(car) : deflate(car)
+}
+
+async function* deflate(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const source = Readable.from(chunks, { objectMode: false })
+  const packed = pipeline(source, createDeflateRaw({ level: 3, chunkSize }), () => undefined)
   for await (const chunk of packed) yield chunk as Uint8Array
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { Agent, request as requestPlain } from 'node:http'
 import { Agent as TlsAgent, request as requestTls } from 'node:https'
+import type { Packed } from './http-pack.ts'
 
 /** Less than servers keep a connection that is idle. */
 const keptMs = 3000
@@ -22,14 +23,14 @@ export class HttpPoster {
 
   /** Resolves with the answer once its headers are there; no redirect is followed. */
   post(
-    content: Uint8Array,
+    { chunks, length }: Packed,
     headers: OutgoingHttpHeaders,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
     const start = this.#url.protocol === 'https:' ? requestTls : requestPlain
     const options = {
       method: 'POST',
-      headers: { ...headers, 'content-length': content.length },
+      headers: { ...headers, 'content-length': length },
       agent: this.#agent,
       maxHeaderSize: maxHeaderBytes,
       signal,
@@ -37,7 +38,9 @@ export class HttpPoster {
     return new Promise((resolve, reject) => {
       const request = start(this.#url, options, resolve)
       request.on('error', reject)
-      request.end(content)
+      // all of it is in memory
+      for (const chunk of chunks) request.write(chunk)
+      request.end()
     })
   }
 

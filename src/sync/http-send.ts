@@ -1,6 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import type { Message } from '../../store/wire.ts'
-import { encodeMessage } from '../../store/wire.ts'
 import { silenceMs } from './http-listen.ts'
 import type { Held } from './room.ts'
 
@@ -28,16 +26,20 @@ export function endBusy(response: ServerResponse): void {
  */
 export async function sendContent(
   response: ServerResponse,
-  content: Uint8Array,
+  chunks: readonly Uint8Array[],
   held: Held,
 ): Promise<void> {
   using _held = held
-  for (let at = 0; at < content.length; at += stepBytes) {
-    const step = content.subarray(at, at + stepBytes)
+  for (const step of stepsOf(chunks)) {
     if (!(await isTaken(response, step))) return
     held.moved(step.length)
   }
   response.end()
+}
+
+function* stepsOf(chunks: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (const chunk of chunks)
+    for (let at = 0; at < chunk.length; at += stepBytes) yield chunk.subarray(at, at + stepBytes)
 }
 
 /** Returns false when the client has gone, or is let go. */
@@ -61,11 +63,4 @@ export function goneOf(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   response.once('close', () => gone.abort(new Error('the client has gone')))
   return gone.signal
-}
-
-/** Returns a message as it goes over the wire. */
-export async function packedOf(message: Message): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of encodeMessage(message)) chunks.push(chunk)
-  return Buffer.concat(chunks)
 }

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage as Response } from 'node:http'
-import { contentDigest, signRequest } from '../../keys/http-signature.ts'
+import { signRequest } from '../../keys/http-signature.ts'
 import type { Signer } from '../../keys/signer.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
-import { decodeMessage, encodeMessage } from '../../store/wire.ts'
+import { decodeMessage } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
 import { quoted } from '../kernel/shown.ts'
+import type { Packed } from './http-pack.ts'
+import { packMessage } from './http-pack.ts'
 import { HttpPoster } from './http-post.ts'
 import { Pace } from './pace.ts'
 import { Patience, within } from './patience.ts'
@@ -48,11 +50,8 @@ export class HttpTransport implements Transport {
   }
 
   async ask(request: Message): Promise<IncomingMessage> {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of encodeMessage(request)) chunks.push(chunk)
-    const content = new Uint8Array(Buffer.concat(chunks))
     const over = new AbortController()
-    const body = await this.#post(content, over)
+    const body = await this.#post(await packMessage(request), over)
     const { statusCode: status } = body
     if (status !== 200) {
       over.abort()
@@ -71,9 +70,9 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async #post(content: Uint8Array, over: AbortController): Promise<Response> {
+  async #post(content: Packed, over: AbortController): Promise<Response> {
     const { signer, idleMs, clock } = this.#options
-    const digest = contentDigest(content)
+    const { digest } = content
     const { host, pathname } = this.#url
     const signed = { method: 'POST', authority: host, target: pathname, digest }
     const facts = {

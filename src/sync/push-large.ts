@@ -58,26 +58,32 @@ export class LargePusher {
 
   /** Returns what is there in the end: all of it, what came until nothing more did, or nothing, where it has other bytes. */
   async #pushRest({ cid, size }: LargeLacking): Promise<Have> {
+    const directory = await this.#withOwn(async ({ db }) => db.directory)
+    const readFrom = (at: number): Promise<readonly Block[]> => {
+      // nothing more is the sign that all has come
+      if (at >= size) return Promise.resolve([])
+      const { carryBytes = answerBytes } = this.#transport
+      return piecesFrom({ directory }, cid, at, carryBytes)
+    }
     let there = await this.#give(cid, { at: 0, size }, [])
+    let ahead = { at: there.have, blocks: readFrom(there.have) }
     let left = maxTries + Math.ceil(size / leastBytes)
     for (let tries = 0; tries < maxTries && left > 0; left--) {
       const { have: at } = there
-      const blocks = await this.#blocksFrom(cid, at, size)
-      there = await this.#give(cid, { at, size }, blocks)
-      for (const { bytes } of blocks) this.#progress.block(bytes.length)
+      const blocks = await (ahead.at === at ? ahead.blocks : readFrom(at))
+      const next = at + sizeOf(blocks)
+      const given = this.#give(cid, { at, size }, blocks)
+      // read while the remote takes what is before
+      ahead = { at: next, blocks: readFrom(next) }
+      ahead.blocks.catch(() => undefined) // told when it is awaited
+      there = await given
+      this.#progress.block(sizeOf(blocks))
       const isAllGiven = blocks.length === 0 && there.why === ''
       const isThrownAway = there.have === 0 && at > 0
       if (isAllGiven || isThrownAway) break
       tries = there.have > at ? 0 : tries + 1
     }
     return there
-  }
-
-  /** Nothing more is the sign that all has come. */
-  #blocksFrom(cid: CidText, at: number, size: number): Promise<readonly Block[]> {
-    if (at >= size) return Promise.resolve([])
-    const { carryBytes = answerBytes } = this.#transport
-    return this.#withOwn(({ db }) => piecesFrom(db, cid, at, carryBytes))
   }
 
   async #give(
@@ -91,4 +97,8 @@ export class LargePusher {
     for await (const block of none) fields.fail(block.cid)
     return { have: fields.count('have'), why: bounded(fields.optionalText('why') ?? '') }
   }
+}
+
+function sizeOf(blocks: readonly Block[]): number {
+  return blocks.reduce((size, { bytes }) => size + bytes.length, 0)
 }

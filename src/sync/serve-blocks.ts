@@ -137,12 +137,12 @@ export async function addPart(
 
 /** Returns the bytes of a large artifact from an offset on, as blocks in their order, each once. */
 export async function piecesFrom(
-  db: Database,
+  { directory }: Pick<Database, 'directory'>,
   cid: CidText,
   at: number,
   most: number = answerBytes,
 ): Promise<Block[]> {
-  const bytes = await readArtifactRange(db.directory, cid, at, most)
+  const bytes = await readArtifactRange(directory, cid, at, most)
   // what is whole of a message that is cut counts
   const size = Math.min(pieceSize, Math.ceil(most / 4))
   const pieces: Block[] = []

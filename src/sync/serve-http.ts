@@ -12,7 +12,9 @@ import type { Content } from './http-content.ts'
 import { contentOf, hasContent, refusedLength, untilSigned, wholeContent } from './http-content.ts'
 import type { HttpServeOptions, HttpServer } from './http-listen.ts'
 import { listenHttp, silenceMs } from './http-listen.ts'
-import { end, endBusy, goneOf, packedOf, sendContent } from './http-send.ts'
+import type { Packed } from './http-pack.ts'
+import { packMessage } from './http-pack.ts'
+import { end, endBusy, goneOf, sendContent } from './http-send.ts'
 import { Patience } from './patience.ts'
 import type { Held } from './room.ts'
 import { Room } from './room.ts'
@@ -94,7 +96,7 @@ async function respondSync(
     const content = contentOf(request, digest, most, new Patience(silenceMs))
     const message = await answerTo(served, content, rights, goneOf(response))
     if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
-    await sendAnswer(response, room, await packedOf(message))
+    await sendAnswer(response, room, await packMessage(message))
   } else await respondReader({ served, rights, room, digest }, request, response)
 }
 
@@ -112,7 +114,7 @@ async function respondReader(
   const gone = goneOf(response)
   await room.work(async () => {
     if (gone.aborted) return
-    const packed = await packedOf(await answerTo(served, content, rights, gone))
+    const packed = await packMessage(await answerTo(served, content, rights, gone))
     const sent = await room.take(packed.length, letGo, busyMs)
     if (sent === undefined) endBusy(response)
     else void sendPacked(response, packed, sent)
@@ -178,20 +180,20 @@ async function answerTo(
   }
 }
 
-async function sendAnswer(response: ServerResponse, room: Room, packed: Uint8Array): Promise<void> {
+async function sendAnswer(response: ServerResponse, room: Room, packed: Packed): Promise<void> {
   const held = await room.take(packed.length, () => response.destroy(), busyMs)
   if (held === undefined) endBusy(response)
   else await sendPacked(response, packed, held)
 }
 
-function sendPacked(response: ServerResponse, content: Uint8Array, held: Held): Promise<void> {
+function sendPacked(response: ServerResponse, packed: Packed, held: Held): Promise<void> {
   response.writeHead(200, {
     'content-type': syncType,
-    'content-length': content.length,
-    'content-digest': contentDigest(content),
+    'content-length': packed.length,
+    'content-digest': packed.digest,
     'cache-control': 'no-store',
   })
-  return sendContent(response, content, held)
+  return sendContent(response, packed.chunks, held)
 }
 
 async function sendFound(
@@ -205,7 +207,7 @@ async function sendFound(
     if (held === undefined) return endBusy(response)
     const facts = { 'content-length': content.length, 'content-digest': contentDigest(content) }
     response.writeHead(status, { ...headers, ...facts })
-    void sendContent(response, method === 'HEAD' ? noContent : content, held)
+    void sendContent(response, method === 'HEAD' ? [] : [content], held)
   } else if (status === 304) {
     // a length here would be that of the block
     response.writeHead(status, headers)

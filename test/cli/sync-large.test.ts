@@ -85,7 +85,7 @@ describe('a large artifact that is pushed over HTTP', () => {
   it('is brought by one at a time: a proxy that goes on for a client that is gone is waited for', async () => {
     const [here, there] = await Promise.all([copyOf(full), copyOf(empty)])
     const port = await serve(there)
-    await using way = await openWay(port, { mostBytes: 1_000_000, ghostBytes: 600_000 })
+    await using way = await openWay(port, { mostBytes: 1_000_000, isHaunted: true })
     const gone = await here.run('sync', `http://127.0.0.1:${way.port}`, '--as', agents.merger)
     expect(gone.exit).toBe(9)
     const next = await syncOver(here, port)

@@ -12,22 +12,25 @@ export interface TcpWay extends AsyncDisposable {
 export interface WayOptions {
   /** So many bytes go there, then both sides are cut off. */
   readonly mostBytes?: number | undefined
-  /** So many bytes more are taken before the cut, and go there afterwards, slowly, as from a proxy that has them. */
-  readonly ghostBytes?: number | undefined
+  /** What is sent behind them at once is taken before the cut, and goes there afterwards, slowly, as from a proxy. */
+  readonly isHaunted?: boolean | undefined
 }
 
 const ghostStepBytes = 8000
 const ghostStepMs = 20
+/** Who waits for an answer sends no more. */
+const pauseMs = 200
 
 /** Opens a way that may be cut. */
 export async function openWay(
   to: number,
-  { mostBytes = Number.POSITIVE_INFINITY, ghostBytes = 0 }: WayOptions = {},
+  { mostBytes = Number.POSITIVE_INFINITY, isHaunted = false }: WayOptions = {},
 ): Promise<TcpWay> {
   let sent = 0
   const open = new Set<Socket>()
   const timers = new Set<NodeJS.Timeout>()
-  const haunt = (there: Socket, rest: Buffer): void => {
+  const haunt = (socket: Socket, there: Socket, rest: Buffer): void => {
+    socket.destroy()
     let at = 0
     const timer = setInterval(() => {
       there.write(rest.subarray(at, (at += ghostStepBytes)))
@@ -40,6 +43,7 @@ export async function openWay(
   const server = createServer((socket) => {
     const there = connect(to, '127.0.0.1')
     let rest = Buffer.alloc(0)
+    let cut: NodeJS.Timeout | undefined
     for (const one of [socket, there]) {
       open.add(one)
       one.on('error', () => undefined)
@@ -51,9 +55,15 @@ export async function openWay(
       sent += part.length
       there.write(part)
       rest = Buffer.concat([rest, chunk.subarray(part.length)])
-      if (sent < mostBytes || rest.length < ghostBytes) return
-      haunt(there, rest)
-      socket.destroy()
+      if (sent < mostBytes) return
+      clearTimeout(cut)
+      if (isHaunted) {
+        cut = setTimeout(() => haunt(socket, there, rest), pauseMs)
+        timers.add(cut)
+      } else {
+        there.end()
+        socket.destroy()
+      }
     })
     socket.on('end', () => there.end())
   })
