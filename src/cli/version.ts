@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 
-/** Returns the version of this package. */
+let known: string | undefined
+
+/** Returns the version of this package, read once. */
 export function version(): string {
+  known ??= readVersion()
+  return known
+}
+
+function readVersion(): string {
   // from src/cli as from dist/src/cli, the package is the nearest folder with a package.json
   for (let at = new URL('.', import.meta.url); ; at = new URL('..', at)) {
     try {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { maxDelayMs } from '../../store/wait.ts'
-import { isWanted } from '../../store/wanted.ts'
+import { isWanted, takeWordBack } from '../../store/wanted.ts'
 import type { Pins } from '../trust/pin-file.ts'
 import type { Peer } from './peer.ts'
 
@@ -83,6 +83,8 @@ export class KeptOpen<T extends Peer> implements AsyncDisposable {
   async #openNow(): Promise<T> {
     await this.#othersFirst
     const peer = await this.#openPeer()
+    // the word of one who was killed would stay for ever; who still waits leaves it again
+    if (this.#othersFirst !== undefined) takeWordBack(this.#directory)
     this.#currentMs = performance.now()
     this.#isStale = false
     return peer

@@ -9,7 +9,7 @@ import { findPins, unpinned, writePins } from '../../../src/trust/pin-file.ts'
 import type { CidText } from '../../../store/cid-text.ts'
 import type { Database } from '../../../store/database.ts'
 import { openDatabase } from '../../../store/database.ts'
-import { isWanted } from '../../../store/wanted.ts'
+import { isWanted, leaveWord } from '../../../store/wanted.ts'
 import { makeSharedFolder, makeTestStore } from '../../support/store.ts'
 
 const shared = await makeSharedFolder()
@@ -114,6 +114,15 @@ describe('a store that is kept open', () => {
       clock.mockRestore()
       await kept[Symbol.asyncDispose]()
     }
+  })
+
+  it('is kept again after one who waited for it was killed', async () => {
+    const { kept, opened } = counted()
+    leaveWord(directory)
+    for (let i = 0; i < 3; i++) await step(kept, look)
+    expect(opened).toHaveLength(2)
+    expect(isWanted(directory)).toBe(false)
+    await kept[Symbol.asyncDispose]()
   })
 
   it('is opened again when rosters were accepted, or when it could not be opened', async () => {
