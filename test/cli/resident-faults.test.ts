@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
@@ -6,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { connect } from 'node:net'
 import { framesOf } from '../../src/resident/frames.ts'
+import { launcher } from '../support/cli.ts'
 import { writeEnvelope } from '../support/envelope.ts'
 import { alone, makeThinLauncher, runOn, startServe } from '../support/served.ts'
 import type { TestStore } from '../support/store.ts'
@@ -146,6 +148,26 @@ describe('a process that serves a store and', () => {
     expect(ran.map(({ exit, err }) => `${exit}${err}`)).toStrictEqual(names.map(() => '0'))
     const heads = await store.run('heads', '--json')
     expect(json<{ heads: readonly unknown[] }>(heads).heads).toHaveLength(50)
+    await ok(store.run('verify', '--all'))
+  })
+
+  it('outlives those who ask, whenever they are killed', async () => {
+    const store = await copy()
+    await startServe(store)
+    for (let round = 0; round < 8; round++) {
+      const file = await envelopeFor(store, `asked-${round}`)
+      const asker = spawn(process.execPath, [launcher, 'put', file], {
+        env: { PATH: process.env['PATH'], ...store.env },
+        stdio: 'ignore',
+      })
+      const ended = once(asker, 'close')
+      await sleep(50 + 8 * round)
+      asker.kill('SIGKILL')
+      await ended
+      expect(await runOn(store, ['put', file], { bin: thin })).toMatchObject({ exit: 0 })
+    }
+    const heads = await runOn(store, ['heads', '--json'], { env: alone })
+    expect((JSON.parse(heads.out) as { heads: readonly unknown[] }).heads).toHaveLength(8)
     await ok(store.run('verify', '--all'))
   })
 
