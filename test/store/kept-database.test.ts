@@ -66,10 +66,15 @@ describe('a database that is kept', () => {
   it('goes to another process that waits, even for no time', async () => {
     const { directory, kept } = await makeStore()
     await step(kept, directory, 'a')
-    const other = startStoreProcess('try', directory)
-    await other.said(1)
-    expect(other.lines).toEqual(['open'])
-    await other.ended
+    // a try gives it time to be let go of, which may be too short on a machine that is busy: then the next finds it free
+    let said: string | undefined
+    while (said !== 'open') {
+      const other = startStoreProcess('try', directory)
+      await other.said(1)
+      said = other.lines[0]
+      expect(said).toMatch(/^(?:open|HSTORE_STORE_BUSY)$/)
+      await other.ended
+    }
     // in use, it goes when it is closed
     const database = await kept.open(directory, wait)
     const holder = startStoreProcess('hold', directory)
