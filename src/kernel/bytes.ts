@@ -5,6 +5,11 @@ export function asBytes(bytes: Uint8Array): Uint8Array {
     : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+/** Returns a copy of `bytes`, which nobody else can change: `slice` of a Buffer gives a view. */
+export function copyBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes)
+}
+
 /** Returns a Buffer over the same memory, for the parts of Node that are quicker with one. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -2,6 +2,7 @@ import type { CanonicalValue } from '../../store/canonical-value.ts'
 import { encodeValue } from '../../store/canonical-value.ts'
 import type { CidText } from '../../store/cid-text.ts'
 import type { Context } from '../context.ts'
+import { copyBytes } from '../kernel/bytes.ts'
 import { SerialQueue } from '../kernel/serial-queue.ts'
 import { resolveEntry } from '../graph/ref.ts'
 import type { Signer } from '../keyring.ts'
@@ -59,7 +60,7 @@ export class PutQueue {
   /** Apart from the wait for the disk, through which the copy of the document would be held else. */
   #beginOf(input: Uint8Array | object, options: PutInput): BegunPut | Promise<BegunPut> {
     // read at once, since the caller may change its value or buffer while the put waits for its turn
-    const given = input instanceof Uint8Array ? canonicalOf(input.slice()) : encodeValue(input)
+    const given = input instanceof Uint8Array ? canonicalOf(copyBytes(input)) : encodeValue(input)
     return this.#putNow(given, options) ?? this.#putInTurn(given, options)
   }
 

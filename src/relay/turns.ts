@@ -3,6 +3,7 @@ import type { TurnDraft } from '../contracts/turns/draft.ts'
 import { factsOfTurn } from '../contracts/turns/turn-facts.ts'
 import type { RelayFile, TurnReport, TurnRules } from '../contracts/turns/validate.ts'
 import { validateTurns } from '../contracts/turns/validate.ts'
+import { copyBytes } from '../kernel/bytes.ts'
 import { assertArgument, assertBytes } from '../kernel/errors.ts'
 import { SerialQueue } from '../kernel/serial-queue.ts'
 import type { Putter } from '../put/put-queue.ts'
@@ -152,5 +153,5 @@ function copy(name: keyof RelayFiles, file: RelayFile): RelayFile {
   assertArgument(`files.${name}`, file, 'object')
   assertArgument(`files.${name}.name`, file.name, 'string')
   assertBytes(`files.${name}.bytes`, file.bytes)
-  return { bytes: file.bytes.slice(), name: file.name }
+  return { bytes: copyBytes(file.bytes), name: file.name }
 }

@@ -2,6 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openStore } from '../../src/open-store.ts'
+import { encodeFormText } from '../../store/canonical.ts'
 import { bytesOf, envelopeOf, writeEnvelope } from '../support/envelope.ts'
 import { forge } from '../support/forge.ts'
 import { payloadIn, readRaw } from '../support/raw-blocks.ts'
@@ -157,5 +158,26 @@ describe('the library', () => {
     await open.close()
     for (const cid of kept) expect((await store.run('get', cid, '--wait', '0')).exit).toBe(0)
     expect((await store.run('verify', '--all', '--wait', '0')).exit).not.toBe(5)
+  })
+})
+
+describe('the bytes that are given', () => {
+  it.each([
+    ['a Buffer', (text: string) => Buffer.from(text)],
+    ['a Buffer of a file that is its own body', (text: string) => Buffer.from(text.trim())],
+    ['a Uint8Array', (text: string) => new TextEncoder().encode(text.trim())],
+  ])('are those of the call, whatever becomes of %s', async (_, make) => {
+    const store = await fresh()
+    const { store: folder, keys } = store
+    await using open = await openStore({ store: folder, keys, agent: agents.a })
+    const text = (revision: string): string => ` ${encodeFormText(document(revision) as never)}`
+    for (const revision of ['R1', 'R2']) {
+      const bytes = make(text(revision))
+      const put = open.put(bytes)
+      bytes.fill(0x20)
+      const { cid } = await put
+      expect(await open.get(cid)).toMatchObject({ document: { revision } })
+      expect((await open.verify([cid])).findings).toStrictEqual([])
+    }
   })
 })

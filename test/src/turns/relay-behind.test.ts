@@ -160,3 +160,15 @@ describe('a file that lacks a turn of the store', () => {
     await store.close()
   })
 })
+
+describe('the files that are given', () => {
+  it('are those of the call, whatever becomes of their Buffers', async () => {
+    const store = await makeRelayStore(await makeTempFolder())
+    const bytes = Buffer.from(penned)
+    const imported = store.turns.import('demo', { living: { bytes, name: 'M8SHIFT.md' } })
+    bytes.fill(0x20)
+    await imported
+    expect((await exportText(store, 'demo')).relay).toBe(penned)
+    await store.close()
+  })
+})
