@@ -95,6 +95,8 @@ export interface Database extends BlockReader, AsyncDisposable {
 
 // 8 MiB: LevelDB merges half as much as with its own 4 MiB; more lies twice on the disk when a store is closed.
 const writeBufferSize = 8 * 1024 * 1024
+// two or three packed bodies; with its own 4 KiB LevelDB keeps and looks through nearly as many index rows as bodies
+const blockSize = 8 * 1024
 const durable: object = { sync: true }
 const formatKey = rowKey('meta', 'format')
 const formatRow = encodeRow(['3'])
@@ -232,7 +234,11 @@ async function openLevel(databasePath: string, create: boolean): Promise<TextLev
   const LevelDB = await loadLevel()
   // LevelDB would make a new database over the remains of one that lost its CURRENT, and delete its tables.
   const createIfMissing = create && (await isBlank(databasePath))
-  const level = new LevelDB<string, string>(databasePath, { createIfMissing, writeBufferSize })
+  const level = new LevelDB<string, string>(databasePath, {
+    createIfMissing,
+    writeBufferSize,
+    blockSize,
+  })
   await level.open()
   return level
 }

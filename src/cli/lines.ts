@@ -30,7 +30,8 @@ export async function* linesOf(io: Io, file: string): AsyncGenerator<Line> {
     open.push(part)
   }
   const take = (): Line => {
-    const line = { number, bytes: withoutReturn(Buffer.concat(open)) }
+    const whole = open.length === 1 ? open[0]! : Buffer.concat(open)
+    const line = { number, bytes: withoutReturn(whole) }
     open = []
     openBytes = 0
     number += 1

@@ -108,8 +108,8 @@ function begun(
 }
 
 async function stageJudged(context: Context, read: ReadEnvelope): Promise<readonly StagedFile[]> {
-  if (read.judgement.localFiles.length > 0) await assertKeeps(read)
-  return stageFiles(context.db.directory, read.judgement.localFiles)
+  if (read.localFiles.length > 0) await assertKeeps(read)
+  return stageFiles(context.db.directory, read.localFiles)
 }
 
 /** Large files go in place before the batch that names them, once nothing speaks against that batch. */
@@ -128,9 +128,9 @@ async function publish(
  * The store keeps files by their paths, neither links nor empty folders: a document whose verdict hangs on those would
  * be refused by the gate, so it is refused here.
  */
-async function assertKeeps({ envelope, judgement }: ReadEnvelope): Promise<void> {
+async function assertKeeps({ envelope, localFiles }: ReadEnvelope): Promise<void> {
   const files = new Map(
-    judgement.localFiles.map(({ key, path, sha256, sizeBytes }) => [
+    localFiles.map(({ key, path, sha256, sizeBytes }) => [
       path,
       { sha256, sizeBytes, read: () => readBounded(key, sizeBytes) },
     ]),

@@ -6,11 +6,9 @@ import { toBlockForm } from '../../store/json-input.ts'
 import type { Bundle } from '../contracts/csag/bundle.ts'
 import type { HandoffEnvelope } from '../contracts/csag/document.ts'
 import type { HandoffJudgement } from '../contracts/csag/handoff.ts'
-import {
-  judgeResolved,
-  validateHandoff,
-  validateHandoffDocument,
-} from '../contracts/csag/handoff.ts'
+import { validateHandoff, validateHandoffDocument } from '../contracts/csag/handoff.ts'
+import { judgeDocument } from '../contracts/csag/judge.ts'
+import type { LocalFile } from '../contracts/csag/local-files.ts'
 import { resolveRemote } from '../contracts/csag/resolve.ts'
 import { checkEnvelope } from '../contracts/csag/schema.ts'
 import { maxSourceBytes } from '../entry/entry.ts'
@@ -20,7 +18,8 @@ import { HstoreError } from '../kernel/errors.ts'
 /** An envelope that keeps its contract, ready to be stored. */
 export interface ReadEnvelope {
   readonly envelope: HandoffEnvelope
-  readonly judgement: HandoffJudgement
+  /** Files of the bundle that the envelope rests on. */
+  readonly localFiles: readonly LocalFile[]
   readonly body: Block
   /** The file as given, where its bytes are not the body's. */
   readonly source: Block | undefined
@@ -40,8 +39,9 @@ export async function readEnvelopeInput(
   const canonical = input instanceof Uint8Array ? findCanonical(input) : input
   if (canonical !== undefined) {
     const judgement = await validateHandoffDocument(canonical.form, bundle)
+    const envelope = keptEnvelope(judgement)
     const body = HashedBlock.of(canonical.bytes, 'dag-json')
-    return { envelope: keptEnvelope(judgement), judgement, body, source: undefined }
+    return { envelope, localFiles: judgement.localFiles, body, source: undefined }
   }
   const bytes = input as Uint8Array
   assertSourceSize(bytes)
@@ -51,14 +51,15 @@ export async function readEnvelopeInput(
   const body = encodeForm(toBlockForm(judgement.input))
   return {
     envelope,
-    judgement,
+    localFiles: judgement.localFiles,
     body: HashedBlock.of(body, 'dag-json'),
     source: sourceOf(bytes, body),
   }
 }
 
 /**
- * Returns a value that names no local files, judged without a wait; undefined when it names some or breaks its schema.
+ * Returns a value that names no local files, judged without a wait and without advice, which a put has no use for;
+ * undefined when it names some or breaks its schema.
  *
  * @throws {HandoffError} `HSTORE_CONTRACT_BROKEN` with all findings.
  */
@@ -67,9 +68,9 @@ export function readRemoteValue({ form, bytes }: CanonicalValue): ReadEnvelope |
   const envelope = form as unknown as HandoffEnvelope
   const resolved = resolveRemote(envelope)
   if (resolved === undefined) return undefined
-  const judgement = judgeResolved(envelope, resolved, undefined)
+  keptEnvelope({ findings: judgeDocument(envelope, resolved), document: envelope })
   const body = HashedBlock.of(bytes, 'dag-json')
-  return { envelope: keptEnvelope(judgement), judgement, body, source: undefined }
+  return { envelope, localFiles: [], body, source: undefined }
 }
 
 /** Returns a canonical file as a value: it is its own body. Its first bytes tell files that are laid out for people apart at once. */
@@ -83,7 +84,10 @@ export function findCanonical(bytes: Uint8Array): CanonicalValue | undefined {
   }
 }
 
-function keptEnvelope({ findings, document }: HandoffJudgement): HandoffEnvelope {
+function keptEnvelope({
+  findings,
+  document,
+}: Pick<HandoffJudgement, 'document' | 'findings'>): HandoffEnvelope {
   const [first] = findings
   if (first === undefined && document !== undefined) return document
   const told = `${first?.path ?? 'handoff'}: ${first?.message ?? 'is no envelope'}`

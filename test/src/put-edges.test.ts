@@ -176,7 +176,7 @@ describe('the bytes that are given', () => {
       const put = open.put(bytes)
       bytes.fill(0x20)
       const { cid } = await put
-      expect(await open.get(cid)).toMatchObject({ document: { revision } })
+      expect(await open.get(cid)).toMatchObject({ document: document(revision) })
       expect((await open.verify([cid])).findings).toStrictEqual([])
     }
   })
