@@ -20,8 +20,9 @@ export interface GatewayRequest {
 
 /** What a gateway answers. */
 export interface GatewayAnswer {
-  readonly status: 200 | 304 | 400 | 404 | 406
+  readonly status: 200 | 304 | 400 | 404 | 406 | 501
   readonly headers: Readonly<Record<string, string>>
+  /** The block; of what is refused whatever there is, why. */
   readonly content: Uint8Array
 }
 
@@ -37,10 +38,11 @@ export async function answerGateway(
   rights: Rights,
 ): Promise<GatewayAnswer> {
   const url = new URL(target, 'http://gateway.invalid')
-  const cid = url.pathname.slice('/ipfs/'.length)
+  const [cid = '', ...below] = url.pathname.slice('/ipfs/'.length).split('/')
   const format = formatAsked(url.searchParams, accept)
-  if (typeof format === 'number') return refused(format)
+  if (typeof format === 'number') return refused(format, whyOf[format])
   if (!isCidText(cid)) return refused(404)
+  if (below.some((name) => name !== '')) return refused(501, noPaths)
   const entry = url.searchParams.get('entry')
   const bytes = await findBytes(served, cid, isCidText(entry) ? entry : undefined, rights)
   // only of what is there and may be seen it is told that it is the same
@@ -53,8 +55,19 @@ export async function answerGateway(
 
 const nothing = new Uint8Array(0)
 
-function refused(status: 400 | 404 | 406): GatewayAnswer {
-  return { status, headers: {}, content: nothing }
+const noPaths = 'there are no paths below a CID here: ask for each block by its own CID'
+const whyOf: Readonly<Record<400 | 406, string>> = {
+  400: 'name format=raw or format=car, or the same by Accept; a CAR has version 1 and the one block, as dag-scope=block has it',
+  406: 'what is served is application/vnd.ipld.raw and application/vnd.ipld.car; version=1',
+}
+
+function refused(status: 400 | 404 | 406 | 501, why: string = ''): GatewayAnswer {
+  if (why === '') return { status, headers: {}, content: nothing }
+  const headers = {
+    'content-type': 'text/plain; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+  }
+  return { status, headers, content: Buffer.from(`${why}\n`) }
 }
 
 function headersOf(
@@ -64,6 +77,8 @@ function headersOf(
 ): Readonly<Record<string, string>> & { readonly etag: string } {
   const params = new URLSearchParams(searchParams)
   params.set('format', format)
+  // who names no scope means all below: that this is the block alone is said
+  if (format === 'car' && !params.has('dag-scope')) params.set('dag-scope', 'block')
   return {
     etag: `"${cid}.${format}"`,
     // one address has both forms

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage as Response } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { signRequest } from '../../keys/http-signature.ts'
 import type { Signer } from '../../keys/signer.ts'
 import type { IncomingMessage, Message } from '../../store/wire.ts'
@@ -15,6 +16,10 @@ import { Pace } from './pace.ts'
 import { Patience, within } from './patience.ts'
 import type { Transport } from './protocol.ts'
 import { syncPath, syncType } from './serve-http.ts'
+
+/** So often a server that has no room is asked, with so many seconds between, at most. */
+const maxTries = 8
+const maxWaitS = 15
 
 /** How a store is reached over HTTP. */
 export interface HttpOptions {
@@ -51,11 +56,11 @@ export class HttpTransport implements Transport {
 
   async ask(request: Message): Promise<IncomingMessage> {
     const over = new AbortController()
-    const body = await this.#post(await packMessage(request), over)
+    const body = await this.#postUntilFree(await packMessage(request), over)
     const { statusCode: status } = body
     if (status !== 200) {
       over.abort()
-      throw status === 401 || status === 403 ? this.#denied() : this.#fault(`it answers ${status}`)
+      throw this.#refused(status)
     }
     const patience = new Patience(this.#options.idleMs)
     const fault = (): Error => {
@@ -67,6 +72,16 @@ export class HttpTransport implements Transport {
       return await decodeMessage(packed)
     } catch (error) {
       throw this.#invalid(error)
+    }
+  }
+
+  /** A server that has no room now says when to ask again. */
+  async #postUntilFree(content: Packed, over: AbortController): Promise<Response> {
+    for (let tries = 1; ; tries++) {
+      const answer = await this.#post(content, over)
+      if (answer.statusCode !== 503 || tries === maxTries) return answer
+      answer.resume()
+      await sleep(Math.min(maxWaitS, secondsIn(answer.headers['retry-after'])) * 1000)
     }
   }
 
@@ -95,6 +110,12 @@ export class HttpTransport implements Transport {
     } catch (error) {
       throw this.#fault(whyOf(error))
     }
+  }
+
+  #refused(status: number | undefined): HandoffError {
+    if (status === 401 || status === 403) return this.#denied()
+    if (status === 503) return this.#fault('it has no room for this now: sync again later')
+    return this.#fault(`it answers ${status}`)
   }
 
   #denied(): HandoffError {
@@ -133,6 +154,11 @@ export class HttpTransport implements Transport {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#poster.close()
   }
+}
+
+/** Returns what `Retry-After` has in seconds; a few for a date, or for none. */
+function secondsIn(value: string | undefined): number {
+  return value !== undefined && /^\d{1,5}$/.test(value) ? Number(value) : 5
 }
 
 /** Throws `HSTORE_USAGE` when a text is no address of a store over HTTP. */

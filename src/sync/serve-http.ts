@@ -212,5 +212,8 @@ async function sendFound(
     // a length here would be that of the block
     response.writeHead(status, headers)
     response.end()
-  } else end(response, status)
+  } else {
+    response.writeHead(status, { ...headers, 'content-length': content.length })
+    response.end(method === 'HEAD' ? noContent : content)
+  }
 }

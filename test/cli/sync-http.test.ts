@@ -283,11 +283,32 @@ describe('a client that serve does not trust', () => {
     expect(await typeOf('*/*', '?format=car&car-version=2')).toBe(400)
     expect(await typeOf('*/*', '?format=car&dag-scope=all')).toBe(400)
     expect(await typeOf('*/*', '?format=car&dag-scope=block')).toBe(car)
+    // what is refused whatever there is, is told in words
+    const absentToo = cidTextOf(bytesOf('absent', 9), 'dag-json')
+    for (const [query, status, words] of [
+      ['/some/path?format=car', 501, /no paths below a CID/],
+      ['/path?format=raw', 501, /no paths below a CID/],
+      ['?format=car&dag-scope=all', 400, /dag-scope=block/],
+      ['?format=tar', 400, /format=raw or format=car/],
+    ] as const) {
+      const told = await Promise.all(
+        [head, hidden, absentToo].map(async (cid) => {
+          const response = await ask(cid, {}, query)
+          expect(response.status).toBe(status)
+          return response.text()
+        }),
+      )
+      expect(told[0]).toMatch(words)
+      expect(new Set(told).size).toBe(1)
+      const only = await fetch(`${open}/ipfs/${head}${query}`, { method: 'HEAD' })
+      expect([only.status, await only.text()]).toEqual([status, ''])
+    }
+    expect((await ask(head, { accept: raw }, '/')).status).toBe(200)
     const got = await ask(head, { accept: car })
     const etag = got.headers.get('etag')!
     expect(Object.fromEntries(got.headers)).toMatchObject({
       'content-type': `${car}; version=1; order=dfs; dups=n`,
-      'content-location': `/ipfs/${head}?format=car`,
+      'content-location': `/ipfs/${head}?format=car&dag-scope=block`,
       'content-disposition': `attachment; filename="${head}.car"`,
     })
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {

@@ -4,6 +4,7 @@ import type { IncomingMessage as Request, Server, ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { signerOfSeed } from '../../../keys/signer.ts'
 import { HttpTransport } from '../../../src/sync/http-transport.ts'
 import type { Transport } from '../../../src/sync/protocol.ts'
 import { SshTransport } from '../../../src/sync/ssh-transport.ts'
@@ -18,6 +19,7 @@ const servers: Server[] = []
 const large = bytesOf('large', 40_000)
 const block = { cid: cidTextOf(large, 'raw'), bytes: large }
 const answer = await packed({ control: { is: 'push', taken: 1 }, blocks: [block] })
+const empty = await packed({ control: { is: 'push' }, blocks: [] })
 afterEach(() => {
   for (const server of servers.splice(0)) {
     server.closeAllConnections()
@@ -148,6 +150,29 @@ describe('a remote over HTTP', () => {
     expect(control).toMatchObject({ is: 'push' })
     // a question alone has no such time
     expect(await codeOf(to())).toBe(failed)
+  })
+
+  it.each([
+    ['is asked again, each time signed anew', 2, 'answered'],
+    ['is left in the end', 99, failed],
+  ])('that has no room %s', async (_what, busy, code) => {
+    const nonces = new Set<string>()
+    let asked = 0
+    const server = createServer((request, response) => {
+      request.resume()
+      nonces.add(String(request.headers['signature-input']))
+      asked += 1
+      if (asked <= busy) response.writeHead(503, { 'retry-after': '0' }).end('busy')
+      else response.end(empty)
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const signer = signerOfSeed(bytesOf('signer', 32))
+    expect(await codeOf(new HttpTransport(url, { signer, idleMs, clock: Date.now }))).toBe(code)
+    expect(asked).toBeGreaterThan(2)
+    expect(asked).toBeLessThan(20)
+    expect(nonces.size).toBe(asked)
   })
 
   it('that is slow, but not too slow, is waited for', async () => {
