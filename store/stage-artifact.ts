@@ -6,13 +6,13 @@ import { dirname, join } from 'node:path'
 import { asBytes } from '../src/kernel/bytes.ts'
 import { makeFolder } from '../src/kernel/files.ts'
 import { forgetTemporary, noteTemporary } from '../src/kernel/temporaries.ts'
-import { artifactPath } from './artifacts.ts'
+import { artifactPath, checkArtifactFile } from './artifacts.ts'
 import type { CidText } from './cid-text.ts'
 import { cidTextOf, cidTextOfDigest } from './cid-text.ts'
 import { StoreError } from './errors.ts'
 import { readChunks } from './file-chunks.ts'
 import { syncFolder } from './folders.ts'
-import { codeOf, storeErrorOf } from './level-errors.ts'
+import { codeOf, isAbsent, storeErrorOf } from './level-errors.ts'
 
 /** An artifact that was read and hashed but is not in the store yet. */
 export interface StagedArtifact {
@@ -200,7 +200,10 @@ async function publishFile(directory: string, path: string, cid: CidText): Promi
     await syncFolder(dirname(target))
     if (made !== undefined) await syncFolder(dirname(dirname(target)))
   } catch (error) {
-    throw storeErrorOf(error, directory)
+    // another process that had the same file has put it there
+    const isDone = isAbsent(error) && (await checkArtifactFile(directory, cid)) === 'ok'
+    if (!isDone) throw storeErrorOf(error, directory)
+    await syncFolder(dirname(target))
   }
 }
 

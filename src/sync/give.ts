@@ -63,7 +63,7 @@ async function roomFor(
 
 function full(quarantine: Quarantine, artifact: CidText): HandoffError {
   quarantine.large.refuse(artifact)
-  const message = `${artifact} is larger than an entry that waits says, or than what may wait`
+  const message = `${artifact} is larger than its document says, or has no byte_size there and is more than may wait: hstore export and import take it over`
   return new HandoffError('HSTORE_QUARANTINE_FULL', message)
 }
 

@@ -62,7 +62,10 @@ export class LargePuller {
     const room = await this.#quarantine.roomFor(cid)
     if (size > room || size !== (promised ?? size)) {
       this.#quarantine.large.refuse(cid)
-      const most = promised === undefined ? `${room} may wait` : `its document says ${promised}`
+      const most =
+        promised === undefined
+          ? `${room} may wait, since its document has no byte_size: hstore export and import take it over`
+          : `its document says ${promised}`
       this.#unfit.set(cid, `block ${cid} has ${size} bytes by the remote, and ${most}`)
     } else if (await this.#quarantine.large.hold(cid))
       await this.#pullHeld(large).finally(() => this.#quarantine.large.leave(cid))

@@ -14,7 +14,7 @@ import {
 } from '../../store/artifacts.ts'
 import { cidTextOf } from '../../store/cid-text.ts'
 import { openDatabase } from '../../store/database.ts'
-import { stageArtifact } from '../../store/stage-artifact.ts'
+import { stageArtifact, stagedFile } from '../../store/stage-artifact.ts'
 import { makeTempFolder } from '../support/temp-folder.ts'
 
 const mib = 1024 * 1024
@@ -54,6 +54,25 @@ describe('stageArtifact', () => {
       expect((await stat(path)).mode & 0o777).toBe(0o400)
       expect(await checkArtifact(database, staged.cid)).toBe('ok')
     }
+  })
+
+  it('lets two publish one file, which only one can move, and no file that is lost or another', async () => {
+    const database = await makeStore()
+    const { directory } = database
+    const { cid, sizeBytes } = await stageArtifact(directory, bytesOf(2 * mib))
+    const [name] = await readdir(join(directory, 'tmp'))
+    const both = [1, 2, 3].map(() =>
+      stagedFile(directory, join(directory, 'tmp', name!), { cid, sizeBytes }),
+    )
+    await Promise.all(both.slice(0, 2).map((one) => one.publish()))
+    expect(await checkArtifact(database, cid)).toBe('ok')
+    const path = artifactPath(directory, cid)
+    await chmod(path, 0o600)
+    await appendFile(path, 'x')
+    await expect(both[2]!.publish()).rejects.toMatchObject({ code: 'HSTORE_STORE_DAMAGED' })
+    await rm(path)
+    const lost = stagedFile(directory, join(directory, 'tmp', name!), { cid, sizeBytes })
+    await expect(lost.publish()).rejects.toMatchObject({ code: 'HSTORE_STORE_DAMAGED' })
   })
 
   it('leaves nothing of what is discarded', async () => {
