@@ -31,6 +31,8 @@ export interface ContextOptions {
   readonly genesis?: string | undefined
   /** How the database is opened: `openDatabase` unless told. */
   readonly open?: OpenDatabase | undefined
+  /** All of it is read, in the order of the disk. */
+  readonly scans?: boolean | undefined
 }
 
 /** An open store with the trust that this user puts in it: what every verb works on. */
@@ -58,12 +60,12 @@ export interface Context extends AsyncDisposable {
  * @throws {StoreError} `HSTORE_STORE_BUSY` when another process holds it longer than `waitMs`; other `HSTORE_STORE_…`.
  */
 export async function openContext(options: ContextOptions): Promise<Context> {
-  const { folder, keysFolder, waitMs, open = openDatabase } = options
+  const { folder, keysFolder, waitMs, open = openDatabase, scans = false } = options
   const config = readConfig(folder)
   const isKnown = findPins(keysFolder, config.genesis) !== undefined
   acceptGenesis(config.genesis, isKnown, options)
   const secret = await readMarkSecret(keysFolder)
-  const db = await open(folder, { waitMs })
+  const db = await open(folder, { waitMs, scans })
   try {
     // read only now: another process may have accepted more while this one waited
     const pins = findPins(keysFolder, config.genesis)

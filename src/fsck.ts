@@ -112,7 +112,7 @@ async function checkInPlace(options: FsckOptions): Promise<Checked | string> {
   try {
     const fault = await findDatabaseFault(folder, waitMs)
     if (fault !== undefined) return `the database can't be read whole (${fault})`
-    await using db = await openDatabase(folder, { waitMs })
+    await using db = await openDatabase(folder, { waitMs, scans: true })
     const { graph, damage, odd, changes, isListed, lost } = await examine(db, [], forgetLost)
     if (forgetLost && !rebuild) await writeEntryList(folder, 'lost', [])
     if (!rebuild) return { graph, isListed, findings: [...damage, ...odd], mended: [] }

@@ -281,8 +281,9 @@ export class Store implements AsyncDisposable {
 
   #open(): Promise<Context> {
     this.#assertOpen()
-    const { keys, waitMs = 30_000, genesis, open } = this.#options
-    this.#context ??= openContext({ folder: this.folder, keysFolder: keys, waitMs, genesis, open })
+    const { keys: keysFolder, waitMs = 30_000, genesis, open, scans } = this.#options
+    const { folder } = this
+    this.#context ??= openContext({ folder, keysFolder, waitMs, genesis, open, scans })
     return this.#context
   }
 

@@ -21,9 +21,11 @@ export interface OpenStoreOptions {
   readonly genesis?: string | undefined
 }
 
-/** How a store is opened by who does one verb after the other: with a database that may be kept open in between. */
+/** How a store is opened by who does one verb after the other: with a database that may be kept open in between, or by one
+ * that reads all of it. */
 export interface StoreChoice extends OpenStoreOptions {
   readonly open?: ContextOptions['open']
+  readonly scans?: ContextOptions['scans']
 }
 
 /** How a resume is asked. */

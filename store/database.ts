@@ -30,6 +30,8 @@ export interface OpenOptions {
   readonly waitMs: number
   /** Makes the folders and the database where they are not there yet. */
   readonly create?: boolean
+  /** Blocks are read in the order of the disk: then few tables are held, and those that were read take no memory. */
+  readonly scans?: boolean
 }
 
 /** A row of an index. */
@@ -97,6 +99,8 @@ export interface Database extends BlockReader, AsyncDisposable {
 const writeBufferSize = 8 * 1024 * 1024
 // two or three packed bodies; with its own 4 KiB LevelDB keeps and looks through nearly as many index rows as bodies
 const blockSize = 8 * 1024
+// LevelDB takes no fewer; it maps the tables that it holds, each of 2 MiB
+const fewestFiles = 74
 const durable: object = { sync: true }
 const formatKey = rowKey('meta', 'format')
 const formatRow = encodeRow(['3'])
@@ -105,6 +109,12 @@ const olderFormatRows: readonly string[] = [encodeRow(['1']), encodeRow(['2'])]
 
 /** What opens the database of a store: `openDatabase`, or a `KeptDatabase`, which does the same. */
 export type OpenDatabase = (directory: string, options: OpenOptions) => Promise<Database>
+
+/** How LevelDB is opened: as `OpenOptions` says. */
+interface How {
+  readonly create: boolean
+  readonly scans: boolean
+}
 
 /** LevelDB, open and checked, of a store that this process holds. */
 export interface HeldLevel {
@@ -132,12 +142,12 @@ export async function openDatabase(directory: string, options: OpenOptions): Pro
 
 /** Opens LevelDB as `openDatabase` does, and throws the same. */
 export async function holdLevel(directory: string, options: OpenOptions): Promise<HeldLevel> {
-  const { waitMs, create = false } = options
+  const { waitMs, create = false, scans = false } = options
   assertWait(waitMs)
   const folder = resolve(directory)
   if (create) await makeFolders(folder)
   const place = await findPlace(folder)
-  return waitForDatabase(folder, waitMs, () => tryOpen(place, create))
+  return waitForDatabase(folder, waitMs, () => tryOpen(place, { create, scans }))
 }
 
 /**
@@ -160,13 +170,13 @@ export function databaseOver(
  * @param directory - The store, for messages and artifacts.
  */
 export async function makeDatabase(folder: string, directory: string): Promise<Database> {
-  const level = await openLevel(folder, true)
+  const level = await openLevel(folder, { create: true, scans: false })
   await settleFormat(level, directory, true)
   return new LevelDatabase(level, directory, () => level.close())
 }
 
 /** Returns LevelDB, open, or undefined when somebody else holds it. */
-async function tryOpen(place: Place, create: boolean): Promise<HeldLevel | undefined> {
+async function tryOpen(place: Place, how: How): Promise<HeldLevel | undefined> {
   const { directory, databasePath } = place
   if (isHeldElsewhere(place)) return undefined
   try {
@@ -174,7 +184,7 @@ async function tryOpen(place: Place, create: boolean): Promise<HeldLevel | undef
     if (release === undefined) return undefined
     let level: TextLevel | undefined
     try {
-      level = await openChecked(place, create)
+      level = await openChecked(place, how)
     } finally {
       if (level === undefined) release()
     }
@@ -188,15 +198,15 @@ async function tryOpen(place: Place, create: boolean): Promise<HeldLevel | undef
 }
 
 /** Opens LevelDB and refuses what it may have lost. */
-async function openChecked(place: Place, create: boolean): Promise<TextLevel | undefined> {
+async function openChecked(place: Place, how: How): Promise<TextLevel | undefined> {
   const { directory } = place
   const kept = new KeptLogs(place)
   let level: TextLevel | undefined
   try {
-    level = await openLocked(place, create)
+    level = await openLocked(place, how)
     if (level === undefined) return undefined
     writeHolder(directory)
-    await settleFormat(level, directory, create)
+    await settleFormat(level, directory, how.create)
     await refuseLoss(level, place, kept.settle())
     await raiseFormat(level)
     return level
@@ -215,13 +225,13 @@ async function openChecked(place: Place, create: boolean): Promise<TextLevel | u
  * Returns undefined where somebody else holds the database. Their lock counts for nothing when its file is deleted just
  * now, so they are asked for as late as can be, and the file is looked at once more.
  */
-async function openLocked(place: Place, create: boolean): Promise<TextLevel | undefined> {
+async function openLocked(place: Place, how: How): Promise<TextLevel | undefined> {
   await loadLevel()
   if (isHeldElsewhere(place)) return undefined
   keepLockFile(place)
   let level: TextLevel | undefined
   try {
-    level = await openLevel(place.databasePath, create)
+    level = await openLevel(place.databasePath, how)
   } catch (error) {
     if (isLockFileKept(place)) throw error
   }
@@ -230,7 +240,7 @@ async function openLocked(place: Place, create: boolean): Promise<TextLevel | un
   return undefined
 }
 
-async function openLevel(databasePath: string, create: boolean): Promise<TextLevel> {
+async function openLevel(databasePath: string, { create, scans }: How): Promise<TextLevel> {
   const LevelDB = await loadLevel()
   // LevelDB would make a new database over the remains of one that lost its CURRENT, and delete its tables.
   const createIfMissing = create && (await isBlank(databasePath))
@@ -238,6 +248,7 @@ async function openLevel(databasePath: string, create: boolean): Promise<TextLev
     createIfMissing,
     writeBufferSize,
     blockSize,
+    ...(scans ? { maxOpenFiles: fewestFiles } : {}),
   })
   await level.open()
   return level

@@ -69,7 +69,8 @@ export class KeptDatabase implements AsyncDisposable {
     const othersFirst = this.#othersFirst
     this.#othersFirst = undefined
     await othersFirst
-    const held = await holdLevel(directory, options)
+    // it may be kept for verbs that read here and there
+    const held = await holdLevel(directory, { ...options, scans: false })
     // the word of one who was killed would stay for ever; who still waits leaves it again
     if (othersFirst !== undefined) takeWordBack(held.place.directory)
     return held

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { JsonForm } from '../../store/canonical.ts'
 import { RecentMap } from '../kernel/recent-map.ts'
 import { PackedBytes } from '../kernel/packed-bytes.ts'
@@ -13,7 +13,7 @@ export interface RecordFacts {
   readonly id: string
   /** What tells it from all others of a workspace. */
   readonly key: string
-  /** Digest of all fields but the state's. */
+  /** Digest of all fields but the state's; another one in each process. */
   readonly origin: string
   /** The state fields, or their digest where they are long. */
   readonly state: string
@@ -99,6 +99,8 @@ export class KnownRecords {
 /** Longer states are digests, each another. */
 const maxSharedState = 32
 const linkKeys = ['owner', 'actionRef', 'resolvedBy'] as const
+/** Agents, of which there are few. */
+const agentKeys: ReadonlySet<string> = new Set(['owner'])
 
 function writeFacts(bytes: PackedBytes, facts: RecordFacts): number {
   const { kind, id, origin, state, createdBy, status } = facts
@@ -106,12 +108,12 @@ function writeFacts(bytes: PackedBytes, facts: RecordFacts): number {
   bytes.writeName(id)
   bytes.writeText(origin)
   bytes.writeName(state, state.length > maxSharedState ? 0 : state.length)
-  bytes.writeName(createdBy)
+  bytes.writeName(createdBy, createdBy.length)
   bytes.writeName(status, status.length)
   for (const link of linkKeys) {
     const text = facts[link]
     bytes.writeNumber(text === undefined ? 0 : 1)
-    if (text !== undefined) bytes.writeName(text)
+    if (text !== undefined) bytes.writeName(text, agentKeys.has(link) ? text.length : undefined)
   }
   return bytes.end()
 }
@@ -230,6 +232,9 @@ function shortOf(text: string): string {
   return text.length <= 64 ? text : `#${digestOf(text)}`
 }
 
+// nobody can look for two texts with one digest who does not know it, so that half of each is enough
+const digestKey = randomBytes(32).toString('latin1')
+
 function digestOf(text: string): string {
-  return hash('sha256', text, 'binary')
+  return hash('sha256', digestKey + text, 'binary').slice(0, 16)
 }

@@ -37,6 +37,8 @@ export interface Io {
   readonly machine: string
   /** Opens the databases of stores; absent where each is opened anew. */
   readonly openDatabase?: ContextOptions['open']
+  /** Says that a whole history is going to be read. Absent where others are served meanwhile. */
+  readsHistory?(): void
   /** Which build this is; absent where nothing tells. */
   readonly build?: string | undefined
   /** Whether an error is not told but thrown on: the verb is left to the process that it is done for. */

@@ -111,8 +111,16 @@ export function sshOf(io: Io): readonly string[] | undefined {
     .filter((word) => word !== '')
 }
 
-/** Opens the store that the options, the environment or the working directory name. */
-export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> {
+/**
+ * Opens the store that the options, the environment or the working directory name.
+ *
+ * @param how - `scans`: all of it is going to be read, in the order of the disk.
+ */
+export async function openNamed(
+  io: Io,
+  options: GlobalOptions,
+  { scans = false }: Pick<StoreChoice, 'scans'> = {},
+): Promise<Store> {
   const wanted: StoreChoice = {
     store: namedStore(io, options),
     cwd: io.cwd,
@@ -123,6 +131,7 @@ export async function openNamed(io: Io, options: GlobalOptions): Promise<Store> 
     waitMs: waitMs(options),
     genesis: options.genesis,
     open: io.openDatabase,
+    scans,
   }
   // loaded only here: not every verb needs all that a store can do
   const { openStore } = await import('../open-store.ts')

@@ -14,6 +14,8 @@ import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
+import { asBytes } from '../../src/kernel/bytes.ts'
+import { HashedBlock } from '../../store/block.ts'
 import { openDatabase } from '../../store/database.ts'
 import { startStoreProcess } from '../support/store-processes.ts'
 import { makeTempFolder } from '../support/temp-folder.ts'
@@ -34,6 +36,24 @@ describe('openDatabase', () => {
       expect(again.directory).toBe(directory)
       expect(again.readRow('meta', 'k')).toEqual(['v'])
     }
+  })
+
+  it('has the same blocks for who reads them in the order of the disk', async () => {
+    const directory = join(await makeTempFolder(), '.hstore')
+    const blocks = Array.from({ length: 600 }, (_, i) =>
+      HashedBlock.of(Buffer.from(`block ${i}`), 'raw'),
+    )
+    await using made = await openDatabase(directory, { waitMs: 0, create: true })
+    await made.commit({ blocks, rows: [] })
+    await made.close()
+    await using db = await openDatabase(directory, { waitMs: 0, scans: true })
+    const found: string[] = []
+    for await (const { cid, sound } of db.scan()) if (sound) found.push(cid!)
+    expect(found).toEqual(blocks.map(({ cid }) => cid).sort())
+    const reads = await db.getMany(blocks.map(({ cid }) => cid))
+    expect(reads.map((read) => read.state === 'ok' && asBytes(read.bytes))).toEqual(
+      blocks.map(({ bytes }) => asBytes(bytes)),
+    )
   })
 
   it('does not make a store unless it is told to', async () => {

@@ -25,6 +25,7 @@ export const blame: Verb = async (io, [ref = ''], options) => {
 /** The store is closed by the time that a person reads. */
 async function read(io: Io, ref: string, options: Parameters<Verb>[2]): Promise<BlameReport> {
   await using store = await openNamed(io, options)
+  io.readsHistory?.()
   await warnOfStanding(io, store, ref)
   const found = await store.blame(ref)
   return found

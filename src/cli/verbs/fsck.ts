@@ -18,6 +18,7 @@ function adviceOn(findings: readonly Finding[], isRebuilt: boolean): string | un
 
 /** `hstore fsck`: everything that can be checked without trusting anybody; with --rebuild, puts right what can be. */
 export const fsck: Verb = async (io, _args, options) => {
+  io.readsHistory?.()
   const { exit, ...report } = await fsckStore({
     store: namedStore(io, options),
     cwd: io.cwd,

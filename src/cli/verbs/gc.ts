@@ -4,7 +4,8 @@ import { openNamed } from '../settings.ts'
 
 /** `hstore gc`: deletes what no entry needs, says how much that was. */
 export const gc: Verb = async (io, _args, options) => {
-  await using store = await openNamed(io, options)
+  await using store = await openNamed(io, options, { scans: true })
+  io.readsHistory?.()
   const report = await store.gc(Date.now())
   const { blocks, artifacts, temporary, sizeBytes, spared } = report
   const what = `${blocks} blocks, ${artifacts} artifacts, ${temporary} temporary files`

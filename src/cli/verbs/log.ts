@@ -32,6 +32,7 @@ export const log: Verb = async (io, [ref = ''], options) => {
 async function read(io: Io, ref: string, options: Parameters<Verb>[2]): Promise<Log> {
   const most = countOf(options['n'])
   await using store = await openNamed(io, options)
+  io.readsHistory?.()
   const entries = await store.openLog(ref, most)
   return entries
 }

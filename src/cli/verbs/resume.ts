@@ -11,6 +11,7 @@ const shownLines = 40
 /** `hstore resume`: the gate's verdict, and what to do next. */
 export const resume: Verb = async (io, [ref = ''], options) => {
   await using store = await openNamed(io, options)
+  io.readsHistory?.()
   const { exit, ...report } = await store.resume(ref, {
     acceptShallow: options['acceptShallow'] as readonly string[] | undefined,
     now: Math.floor(Date.now() / 1000),

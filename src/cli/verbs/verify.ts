@@ -9,8 +9,10 @@ export const verify: Verb = async (io, args, options) => {
   if (options['all'] === true && args.length > 0) throw new UsageError('--all goes without a REF')
   const refs: string[] = []
   for (const arg of args) refs.push(...(arg === '-' ? lines(await io.stdin()) : [arg]))
-  await using store = await openNamed(io, options)
-  const report = await store.verify(args.length === 0 ? undefined : refs, options['full'] === true)
+  const isAll = args.length === 0
+  await using store = await openNamed(io, options, { scans: isAll })
+  io.readsHistory?.()
+  const report = await store.verify(isAll ? undefined : refs, options['full'] === true)
   const { exit, ...shown } = report
   if (options.json === true) await printJson(io, 'verify', shown)
   else {
