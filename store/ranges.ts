@@ -27,7 +27,7 @@ export function fingerprintOf(cids: readonly CidText[]): string {
   return hash.digest('base64url')
 }
 
-/** Returns the entries of a range, sorted. */
+/** Returns the entries of a range in the order of seq: so each stands behind what it follows of its own signer. */
 export async function entriesInRange(
   db: RowReader,
   stream: string,
@@ -36,7 +36,7 @@ export async function entriesInRange(
   const cids: CidText[] = []
   for await (const rows of db.rowBatches('entries', rangeKey(stream, range)))
     for (const { key } of rows) cids.push(parseEntryKey(key).cid)
-  return cids.sort()
+  return cids
 }
 
 /** The fingerprints of one stream, as long as nothing is written to it: each is read or computed when it is asked for. */

@@ -10,7 +10,7 @@ import type { EntryRow } from '../../store/indexes.ts'
 import { planRows } from '../../store/indexes.ts'
 import { rangeKey, rangeNodeKey } from '../../store/keyspace.ts'
 import { LevelDatabase } from '../../store/level-database.ts'
-import { RangeTree } from '../../store/ranges.ts'
+import { entriesInRange, RangeTree } from '../../store/ranges.ts'
 import type { VerifiedEntry } from '../../src/entry/entry.ts'
 import { oddRanges } from '../../src/graph/judge-indexes.ts'
 import { makeTempFolder } from '../support/temp-folder.ts'
@@ -170,6 +170,14 @@ describe('the tree of ranges', () => {
     expect(ranges).toEqual([rangeKey(stream, 70)])
     expect(rows).toBeLessThan(32 + 3)
     expect(counting.takeRows()).toEqual([])
+  })
+
+  it('has the entries of a range as they follow each other', async () => {
+    const chains = new Chains(await memoryDatabase())
+    await using db = chains.db
+    await chains.add(signers[0], 250)
+    for (const [range, cids] of chains.cids.entries())
+      expect(await entriesInRange(db, stream, range)).toEqual(cids)
   })
 
   it('loses every row above an entry that comes late, and no other', async () => {
