@@ -10,7 +10,8 @@ export function linksIn(form: JsonForm): readonly CidText[] {
     if (typeof at !== 'object' || at === null) continue
     const link = findLink(at)
     if (link !== undefined) links.add(link)
-    else waiting.push(...(Array.isArray(at) ? at : Object.values(at)))
+    // not spread: a list may have more items than a call takes arguments
+    else for (const item of Array.isArray(at) ? at : Object.values(at)) waiting.push(item)
   }
   return [...links]
 }
