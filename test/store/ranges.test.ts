@@ -139,7 +139,7 @@ describe('the tree of ranges', () => {
         }
         await expectPlain(chains.tree(), chains.cids)
       }),
-      { numRuns: isSoak ? 300 : 6 },
+      { numRuns: isSoak ? 40 : 6 },
     )
   }, 600_000)
 
