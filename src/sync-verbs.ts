@@ -1,4 +1,5 @@
 import type { ContextOptions } from './context.ts'
+import { streamPattern } from './graph/stream-names.ts'
 import { assertArgument } from './kernel/errors.ts'
 import { folderOf, readConfig } from './store-folder.ts'
 import type { OpenStoreOptions } from './store-options.ts'
@@ -10,6 +11,7 @@ import type { Asker } from './resident/asker.ts'
 import type { LocalServer } from './resident/listen.ts'
 import { serveLocally } from './resident/listen.ts'
 import { KeptOpen } from './sync/kept-open.ts'
+import type { Peer } from './sync/peer.ts'
 import { openOwn } from './sync/peer.ts'
 import type { Remote } from './sync/remotes.ts'
 import { Remotes } from './sync/remotes.ts'
@@ -22,6 +24,8 @@ import type { Pipes } from './sync/serve-stdio.ts'
 import { serveStdio } from './sync/serve-stdio.ts'
 import type { TransportOptions } from './sync/transport.ts'
 import { absoluteUrl, assertAddress, assertNoScp } from './sync/transport.ts'
+import { tipsIn } from './sync/trees.ts'
+import { fitsPattern } from './trust/roster.ts'
 
 export { cloneStore } from './sync/clone.ts'
 export type { CloneOptions, CloneReport } from './sync/clone.ts'
@@ -117,7 +121,7 @@ export async function serveOverSocket(
   }
 }
 
-/** Serves a store over HTTP until the server is closed: see `serveHttp`. */
+/** Serves a store over HTTP until the server is closed: see `serveHttp`. Throws also `HSTORE_REF_AMBIGUOUS` for a public stream. */
 export async function serveOverHttp(
   options: ClosedStoreOptions,
   listen: HttpServeOptions,
@@ -125,9 +129,9 @@ export async function serveOverHttp(
   const context = await contextOptionsOf(options)
   // whose store it is has to be accepted before anybody is answered
   const kept = new KeptOpen(context.folder, () => openOwn(context))
-  await (await kept.open())[Symbol.asyncDispose]()
+  const publicStreams = await publicIn(kept, listen)
   const served = { directory: context.folder, open: () => kept.open() }
-  const server = await serveHttp(served, listen)
+  const server = await serveHttp(served, { ...listen, publicStreams })
   return {
     url: server.url,
     close: async () => {
@@ -135,6 +139,21 @@ export async function serveOverHttp(
       await kept[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Names are looked up once: a stream that comes later changes nothing of what anybody may read. */
+async function publicIn(
+  store: { open(): Promise<Peer> },
+  { onAbsent, publicStreams }: HttpServeOptions,
+): Promise<readonly string[]> {
+  await using own = await store.open()
+  if (publicStreams.length === 0) return publicStreams
+  const streams = [...(await tipsIn(own.db)).keys()]
+  return publicStreams.map((text) => {
+    const pattern = streamPattern(streams, text)
+    if (!streams.some((stream) => fitsPattern([pattern], stream))) onAbsent?.(text)
+    return pattern
+  })
 }
 
 /** Returns what opens an agent's key, where it has one: a remote over HTTP wants to know who asks. */

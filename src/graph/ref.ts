@@ -15,6 +15,7 @@ import type { IndexRow } from './index-row.ts'
 import { assertInRow, cidsIn } from './index-row.ts'
 import { validHeads } from './heads.ts'
 import { nodesOf } from './nodes.ts'
+import { streamsNamed } from './stream-names.ts'
 
 /** What a REF may stand for: an entry, or the CID of one that can't be read. */
 type Named = VerifiedEntry | { readonly cid: CidText }
@@ -38,7 +39,7 @@ export async function resolveRef(context: Context, ref: string): Promise<CidText
       'it is no CID in the one spelling that hstore takes (v1, base32 lower case, sha2-256)',
     )
   }
-  const streams = await streamsNamed(context, ref)
+  const streams = streamsNamed(await streamsOf(context), ref)
   const named = [...(await namedNodes(context, ref))]
   for (const stream of streams) named.push(...(await headNodes(context, stream)))
   const nodes = [...new Map(named.map((node) => [node.cid, node])).values()]
@@ -87,7 +88,7 @@ export async function resolveStarts(context: Context, ref: string): Promise<read
     throw error
   })
   if (!(one instanceof HandoffError)) return [one]
-  const streams = await streamsNamed(context, ref)
+  const streams = streamsNamed(await streamsOf(context), ref)
   const [stream, ...others] = streams
   if (stream === undefined || others.length > 0 || (await namedNodes(context, ref)).length > 0)
     throw one
@@ -161,12 +162,6 @@ async function isEntry(context: Context, cid: CidText): Promise<boolean> {
     if (error instanceof HstoreError) return false
     throw error
   }
-}
-
-/** All readings count, so that nobody can name a stream of his own in the way of another's. */
-async function streamsNamed(context: Context, ref: string): Promise<readonly string[]> {
-  const streams = await streamsOf(context)
-  return streams.filter((stream) => stream === ref || stream === `${familyOf(stream)}:${ref}`)
 }
 
 async function namedNodes(context: Context, name: string): Promise<readonly Named[]> {

@@ -1,6 +1,7 @@
 import { encodeFormText } from '../../store/canonical.ts'
 import { compareUtf8 } from '../kernel/bytes.ts'
 import { HandoffError } from '../errors.ts'
+import { assertPattern, assertStreamPattern } from '../graph/stream-names.ts'
 import { quoted } from '../kernel/shown.ts'
 import type { Grant } from '../trust/roster.ts'
 import { grantForm } from '../trust/roster.ts'
@@ -25,12 +26,8 @@ export function parseGrant(text: string): Grant {
       `${quoted(text)} is no grant: write KINDS:STREAMS, as in envelope,certificate:* or turn:m8:tides`,
     )
   }
-  const odd = [...kinds, stream].find((pattern) => pattern.slice(0, -1).includes('*'))
-  if (odd !== undefined)
-    throw new HandoffError(
-      'HSTORE_USAGE',
-      `${quoted(odd)} fits nothing but itself: a * stands at the end of a pattern, for all that follows`,
-    )
+  kinds.forEach(assertPattern)
+  assertStreamPattern(stream)
   return { kinds: [...new Set(kinds)].sort(compareUtf8), streams: [stream], until: undefined }
 }
 

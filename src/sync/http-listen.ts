@@ -17,8 +17,10 @@ export interface HttpServeOptions {
   readonly port: number
   /** PEM of certificate chain and key; plain HTTP without. */
   readonly tls?: { readonly cert: Uint8Array; readonly key: Uint8Array } | undefined
-  /** Patterns of streams that anybody may read. */
+  /** Patterns of streams that anybody may read. Of a whole name the family may be left out where the rest is unique. */
   readonly publicStreams: readonly string[]
+  /** Called for each of them that fits no stream yet. */
+  readonly onAbsent?: ((pattern: string) => void) | undefined
   /** The time, in ms since 1970. */
   readonly clock: () => number
 }

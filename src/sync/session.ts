@@ -3,6 +3,7 @@ import type { Fate, Unstored } from './fate.ts'
 import { unstoredIn } from './fate.ts'
 import type { Hello } from './greet.ts'
 import { greet } from './greet.ts'
+import { meantStream } from './meant-stream.ts'
 import { assertSameStore } from './peer.ts'
 import { Progress } from './progress.ts'
 import type { ProgressState } from './progress.ts'
@@ -21,7 +22,7 @@ import { tipsIn } from './trees.ts'
 export interface SessionOptions {
   readonly pull: boolean
   readonly push: boolean
-  /** One stream, with the rosters; all when absent. */
+  /** One stream, with the rosters; all when absent. The family may be left out where the rest is unique. */
   readonly stream?: string | undefined
   /** Only say what would go over. */
   readonly dryRun: boolean
@@ -56,7 +57,7 @@ export interface SessionReport {
  * Syncs this store with a remote, both ways in one go, and returns what is to be remembered of it.
  *
  * @throws {HandoffError} `HSTORE_REMOTE_FAILED`, `HSTORE_REMOTE_INVALID`, `HSTORE_REMOTE_DENIED`,
- * `HSTORE_GENESIS_MISMATCH`; what came until then is stored or waits.
+ * `HSTORE_GENESIS_MISMATCH`, `HSTORE_REF_NOT_FOUND` or `HSTORE_REF_AMBIGUOUS` for `stream`; what came until then is stored or waits.
  */
 export async function syncSession(
   withOwn: WithOwn,
@@ -76,6 +77,8 @@ class Session {
   readonly #marks: RemoteMarks
   readonly #options: SessionOptions
   readonly #progress: Progress
+  /** The stream that is meant, once both sides were asked. */
+  #stream: string | undefined
 
   constructor(
     withOwn: WithOwn,
@@ -128,11 +131,14 @@ class Session {
   }
 
   async #greet(): Promise<Side> {
+    const { name: remote } = this.#transport
     const hello = await greet(this.#transport)
-    return this.#withOwn(async ({ db, ground, roster }) => {
-      assertSameStore(ground.genesis, hello.genesis, this.#transport.name)
+    const side = await this.#withOwn(async ({ db, ground, roster }) => {
+      assertSameStore(ground.genesis, hello.genesis, remote)
       return { hello, tips: await tipsIn(db), roster }
     })
+    this.#stream ??= meantStream(this.#options.stream, { ...side, marks: this.#marks, remote })
+    return side
   }
 
   async #compare(
@@ -156,8 +162,7 @@ class Session {
   }
 
   #isMeant(stream: string): boolean {
-    const { stream: one } = this.#options
-    return one === undefined || stream === 'roster' || stream === one
+    return this.#stream === undefined || stream === 'roster' || stream === this.#stream
   }
 
   #parkedUnder(roster: CidText): ReadonlySet<CidText> {

@@ -64,6 +64,7 @@ describe('a change of the roster that can’t be made', () => {
     [['roster', 'alias', 'csag:agent/nobody', 'x'], 1],
     [['roster', 'grant', agents.a, 'DID', 'turn:'], 2],
     [['roster', 'grant', agents.a, 'DID', 'turn:m8:*s'], 2],
+    [['roster', 'grant', agents.a, 'DID', 'csag:handoff/tide-gauge'], 2],
     [['roster', 'grant', agents.a, 'DID', 't*n:*'], 2],
     [['roster', 'grant', agents.a, 'DID', '--readmit', 'nonsense'], 2],
     [['roster', 'propose'], 2],

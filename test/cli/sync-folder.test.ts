@@ -143,6 +143,42 @@ describe('sync', () => {
     expect(await heads(b)).not.toContain('handoff/one')
   })
 
+  it('takes a stream by its name without the family, whichever side has it', async () => {
+    const a = await clone(full)
+    const b = await clone(a)
+    await putOne(a, 'csag:handoff/there', 'A1')
+    await putOne(b, 'csag:handoff/here', 'B1')
+    for (const name of ['csag:handoff/there', 'csag:handoff/here'])
+      await ok(b.run('sync', '--stream', name))
+    expect(await heads(a)).toContain('handoff/here')
+    expect(await heads(b)).toContain('handoff/there')
+  })
+
+  it('refuses a stream that neither side has', async () => {
+    const a = await clone(full)
+    const b = await clone(a)
+    for (const way of [[], ['--pull'], ['--push'], ['--dry-run']]) {
+      for (const name of ['nope', 'csag:handoff/t*']) {
+        const ran = await b.run('sync', '--stream', name, ...way, '--json')
+        expect(ran).toMatchObject({ exit: 2, out: '' })
+        expect(JSON.parse(ran.err)).toMatchObject({ code: 'HSTORE_REF_NOT_FOUND', ref: name })
+      }
+    }
+  })
+
+  it('names a stream that the remote has lost, asked for by its name', async () => {
+    const a = await clone(full)
+    const before = await copyOf(a)
+    const b = await clone(a)
+    const cid = await putOne(a, 'csag:handoff/lost', 'A1')
+    await ok(b.run('sync'))
+    await rm(a.store, { recursive: true })
+    await cp(before.store, a.store, { recursive: true })
+    const ran = await b.run('sync', '--pull', '--stream', 'csag:handoff/lost')
+    expect(ran.exit).toBe(9)
+    expect(ran.err).toContain(cid)
+  })
+
   it('keeps two heads where two went on', async () => {
     const a = await clone(full)
     const b = await clone(a)

@@ -62,6 +62,8 @@ async function overHttp(io: Io, listen: string, options: Options): Promise<void>
     ...addressOf(listen),
     tls: await tlsOf(io, options),
     publicStreams: (options['public'] as readonly string[] | undefined) ?? [],
+    onAbsent: (pattern) =>
+      warn(io, `--public ${JSON.stringify(pattern)} fits no stream yet: hstore heads lists them`),
     clock: Date.now,
   })
   const { url } = server
@@ -69,12 +71,16 @@ async function overHttp(io: Io, listen: string, options: Options): Promise<void>
     (local) => local.socket,
     (error: unknown) => {
       if (!(error instanceof HstoreError || error instanceof UsageError)) throw error
-      io.err(`hstore: warning: ${plain(error.message)}\n`)
+      warn(io, error.message)
       return null
     },
   )
   await io.out(options.json === true ? jsonLine('serve', { url, socket }) : `${url}\n`)
   await ended()
+}
+
+function warn(io: Io, message: string): void {
+  io.err(`hstore: warning: ${plain(message)}\n`)
 }
 
 /** A signal ends it. */

@@ -35,3 +35,40 @@ it('watchHeads yields each head that others put, once, and ends when it is told 
   await watching
   expect(seen).toEqual([second, third])
 })
+
+it('watchHeads takes a name without the family, and tells once where nothing has it yet', async () => {
+  const store = await makeTestStore(await makeTempFolder())
+  const absent: string[] = []
+  const abort = new AbortController()
+  const seen: string[] = []
+  let isWaiting = (): void => undefined
+  const waiting = new Promise<void>((resolve) => (isWaiting = resolve))
+  const watching = (async () => {
+    const watched = watchHeads({
+      store: store.store,
+      keys: store.keys,
+      stream: 'csag:handoff/late',
+      intervalMs: 20,
+      signal: abort.signal,
+      onAbsent: (name) => {
+        absent.push(name)
+        isWaiting()
+      },
+    })
+    for await (const { entry } of watched) {
+      seen.push(entry.cid)
+      abort.abort()
+    }
+  })()
+  await waiting
+  const put = async (workspace: string): Promise<string> => {
+    const small = { workspace, revision: 'R1', author: agents.merger }
+    const file = await writeEnvelope(path.join(store.root, 'w'), small)
+    return (await ok(store.run('put', file))).out.trim()
+  }
+  await put('csag:handoff/other')
+  const late = await put('csag:handoff/late')
+  await watching
+  expect(seen).toEqual([late])
+  expect(absent).toEqual(['csag:handoff/late'])
+})
