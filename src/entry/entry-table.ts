@@ -14,15 +14,19 @@ export interface Entries extends Iterable<readonly [CidText, VerifiedEntry]> {
   values(): Iterable<VerifiedEntry>
 }
 
+/** So many views are kept: a short history is read as objects are, a long one costs no more for it. */
+const mostViews = 4096
+
 /**
  * Keeps verified entries in about 130 bytes each, outside of the heap, where objects with their texts take 560: what holds
- * a whole history holds it so. What it gives are views, each time another one.
+ * a whole history holds it so. What it gives are views.
  */
 export class EntryTable implements Entries {
   readonly #cids: CidTable
   readonly #rows: EntryRows
   /** By the number of an entry's CID: 1 + its row; 0 for what is none. */
   readonly #places = new Numbers()
+  readonly #views: RowEntry[] = []
 
   /** @param cids - Where CIDs have their numbers: one table may serve all that is known of a store. */
   constructor(cids: CidTable = new CidTable()) {
@@ -52,7 +56,7 @@ export class EntryTable implements Entries {
   }
 
   *keys(): Generator<CidText> {
-    for (let row = 0; row < this.size; row++) yield this.#rows.cidOf(row)
+    for (let row = 0; row < this.size; row++) yield this.#view(row).cid
   }
 
   *values(): Generator<VerifiedEntry> {
@@ -60,7 +64,7 @@ export class EntryTable implements Entries {
   }
 
   *[Symbol.iterator](): Generator<readonly [CidText, VerifiedEntry]> {
-    for (let row = 0; row < this.size; row++) yield [this.#rows.cidOf(row), this.#view(row)]
+    for (const entry of this.values()) yield [entry.cid, entry]
   }
 
   /** Returns 1 + the row of an entry, or 0 where there is none. */
@@ -71,6 +75,10 @@ export class EntryTable implements Entries {
 
   // a row was made of a verified entry, and nothing else makes one
   #view(row: number): VerifiedEntry {
-    return new RowEntry(this.#rows, row) satisfies Entry as unknown as VerifiedEntry
+    const slot = row % mostViews
+    let view = this.#views[slot]
+    if (view === undefined || !view.isOf(row))
+      this.#views[slot] = view = new RowEntry(this.#rows, row)
+    return view satisfies Entry as unknown as VerifiedEntry
   }
 }

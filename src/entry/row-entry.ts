@@ -3,14 +3,23 @@ import type { CidText } from '../../store/cid-text.ts'
 import type { Entry } from './entry.ts'
 import type { EntryRows } from './entry-rows.ts'
 
-/** One row as an entry: each field is read when it is asked for. */
+/** One row as an entry: each field is read when it is asked for, what judges ask for most only once. */
 export class RowEntry implements Entry {
   readonly #rows: EntryRows
   readonly #row: number
+  #body: CidText | undefined
+  #cid: CidText | undefined
+  #parents: readonly CidText[] | undefined
+  #prev: readonly CidText[] | undefined
 
   constructor(rows: EntryRows, row: number) {
     this.#rows = rows
     this.#row = row
+  }
+
+  /** Returns whether it is the one in a row. */
+  isOf(row: number): boolean {
+    return this.#row === row
   }
 
   get artifacts(): CidText | undefined {
@@ -22,11 +31,11 @@ export class RowEntry implements Entry {
   }
 
   get body(): CidText {
-    return this.#rows.bodyOf(this.#row)
+    return (this.#body ??= this.#rows.bodyOf(this.#row))
   }
 
   get cid(): CidText {
-    return this.#rows.cidOf(this.#row)
+    return (this.#cid ??= this.#rows.cidOf(this.#row))
   }
 
   get kind(): string {
@@ -38,11 +47,11 @@ export class RowEntry implements Entry {
   }
 
   get parents(): readonly CidText[] {
-    return this.#rows.parentsOf(this.#row)
+    return (this.#parents ??= this.#rows.parentsOf(this.#row))
   }
 
   get prev(): readonly CidText[] {
-    return this.#rows.prevOf(this.#row)
+    return (this.#prev ??= this.#rows.prevOf(this.#row))
   }
 
   get refs(): readonly CidText[] {
