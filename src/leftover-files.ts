@@ -3,10 +3,12 @@ import path from 'node:path'
 import { isAlive } from '../store/holder.ts'
 
 const dayMs = 86_400_000
+/** The numbers of processes in another container say nothing here: what was written just now is spared. */
+const minuteMs = 60_000
 
 /**
- * Removes what writes of a file that were killed have left beside it: temporary files of its own, whose process is gone
- * or which are older than a day. What can't be removed stays.
+ * Removes what writes of a file that were killed have left beside it: temporary files of its own that are older than a
+ * minute and whose process is gone, or older than a day. What can't be removed stays.
  *
  * @param file - The file; its own place, links followed, is looked at.
  */
@@ -20,12 +22,13 @@ export async function removeLeftovers(file: string): Promise<void> {
       : undefined
     if (pid === undefined) continue
     const leftover = path.join(folder, name)
-    if (isAlive(Number(pid)) && !(await isOld(leftover))) continue
+    const sparedMs = isAlive(Number(pid)) ? dayMs : minuteMs
+    if (!(await isOlder(leftover, sparedMs))) continue
     await unlink(leftover).catch(() => undefined)
   }
 }
 
-async function isOld(file: string): Promise<boolean> {
+async function isOlder(file: string, ms: number): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
-  return found !== undefined && Date.now() - found.mtimeMs > dayMs
+  return found !== undefined && Date.now() - found.mtimeMs > ms
 }

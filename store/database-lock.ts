@@ -32,8 +32,11 @@ export async function lockDatabase(place: Place): Promise<DatabaseLock | undefin
   const unclaim = claimDatabase(directory, databasePath)
   if (unclaim === undefined) return undefined
   const folder = join(directory, `lock-${process.pid}-${randomUUID()}`)
+  let isMade = false
   try {
     keepLockFile(place)
+    await mkdir(folder, { mode: 0o700 })
+    isMade = true
     const level = await openLock(lockFilePath(place), folder)
     writeHolder(directory)
     await removeLeftovers(directory)
@@ -45,16 +48,17 @@ export async function lockDatabase(place: Place): Promise<DatabaseLock | undefin
     }
     return { file: join(folder, 'LOCK'), release }
   } catch (error) {
+    // who holds the lock in another container takes this process for dead
+    const isCleared = isMade && !existsSync(folder)
     await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     unclaim()
     // without its folder: a rebuild is just putting a new database in its place
-    if (isLocked(error) || !existsSync(databasePath)) return undefined
+    if (isLocked(error) || isCleared || !existsSync(databasePath)) return undefined
     throw error
   }
 }
 
 async function openLock(lockPath: string, folder: string): Promise<Level> {
-  await mkdir(folder, { mode: 0o700 })
   await link(lockPath, join(folder, 'LOCK'))
   const LevelDB = await loadLevel()
   const level = new LevelDB(folder)

@@ -127,8 +127,10 @@ export class KeptLogs {
     try {
       take(from, to)
     } catch {
-      // the holder of the database may have deleted it by now
-      if (existsSync(from)) copyFileSync(from, to)
+      // the holder of the database may have deleted it by now, or the folder, where it is in another container
+      if (!existsSync(from)) return
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+      copyFileSync(from, to)
     }
   }
 }
@@ -171,7 +173,7 @@ function moveToSalvage(directory: string, folder: string): void {
   for (let i = 1; ; i++) {
     const path = join(to, String(i))
     if (existsSync(path)) continue
-    renameSync(folder, path)
+    unlessGone(() => renameSync(folder, path))
     return
   }
 }

@@ -47,7 +47,7 @@ async function foldersIn(parent: string, only?: string): Promise<string[]> {
     .map(({ name }) => join(parent, name))
 }
 
-const waiting = /^(?:blocks|large|whole)(?:[-.]|$)/
+const waiting = /^(?:blocks|large|live|whole)(?:[-.]|$)/
 const halfConfig = /^config\.json\.\d+\.[a-z\d]+\.tmp$/
 
 /** Removes the folders of remotes in quarantine that hold nothing, and that nobody has used since `beforeMs`. */

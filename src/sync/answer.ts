@@ -133,7 +133,7 @@ async function push({ served, rights, blocks }: Sent): Promise<Message> {
   try {
     if (quarantine.arrivals.fill > 0.5) await settleIn(served, quarantine)
     for await (const block of blocks) quarantine.arrivals.add(block)
-    await quarantine.completeAll(rights.who)
+    await quarantine.completeAll()
     await using peer = await served.open()
     const { added, unstored, waiting: incomplete } = await receive(peer, quarantine.arrivals)
     const told: JsonForm[] = []

@@ -17,6 +17,7 @@ import { storeErrorOf } from '../../store/level-errors.ts'
 import type { MoreBlocks } from '../../store/overlay-database.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { HandoffError } from '../errors.ts'
+import { takenOver } from './presence.ts'
 import { RecentBlocks } from './recent-blocks.ts'
 
 /** How much may lie in quarantine. */
@@ -145,8 +146,7 @@ export class Arrivals implements MoreBlocks {
     if (place === undefined) return undefined
     const recent = this.#recent.get(cid)
     if (recent !== undefined) return recent
-    const bytes = this.#read(place.at, place.length)
-    return bytes === undefined ? undefined : { cid, bytes }
+    return { cid, bytes: this.#waiting(this.#descriptor, place) }
   }
 
   /** Puts a large artifact in its place in the store; nothing for a block. */
@@ -218,11 +218,10 @@ export class Arrivals implements MoreBlocks {
     const before = this.#descriptor
     const file = `${this.#file}.packed`
     rmSync(file, { force: true })
-    const read = ({ at, length }: Place): Uint8Array => this.#readFrom(before, at, length)!
     this.#descriptor = openSync(file, 'a+', 0o600)
     this.#end = 0
     this.#live = 0
-    for (const [cid, place] of waiting) this.#append({ cid, bytes: read(place) })
+    for (const [cid, place] of waiting) this.#append({ cid, bytes: this.#waiting(before, place) })
     closeSync(before)
     renameSync(file, this.#file)
   }
@@ -233,6 +232,13 @@ export class Arrivals implements MoreBlocks {
     } catch (error) {
       throw storeErrorOf(error, this.#file)
     }
+  }
+
+  /** @throws {StoreError} `HSTORE_STORE_BUSY` where something else has cut the file. */
+  #waiting(descriptor: number, { at, length }: Place): Uint8Array {
+    const bytes = this.#readFrom(descriptor, at, length)
+    if (bytes === undefined) throw takenOver(this.#file)
+    return bytes
   }
 
   #read(at: number, length: number): Uint8Array | undefined {

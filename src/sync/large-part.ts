@@ -6,6 +6,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { open, stat } from 'node:fs/promises'
 import { StoreError } from '../../store/errors.ts'
 import { findHashed, noteHashed } from './hashed-files.ts'
+import { takenOver } from './presence.ts'
 
 /** So many bytes are written before they are pushed to the disk, while more come. */
 const bytesPerSync = 32 * 1024 * 1024
@@ -22,6 +23,11 @@ export class LargePart {
   #sizeBytes = 0
   #unsyncedBytes = 0
   #syncing: Promise<void> = Promise.resolve()
+
+  /** How many bytes are in the file, where it was opened. */
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
 
   /** @param file - Held by nobody else. */
   constructor(file: string) {
@@ -46,9 +52,10 @@ export class LargePart {
         this.#unsyncedBytes += chunk.length
       }
     } finally {
-      const stats = await this.#check(handle)
+      const stats = await this.#look(handle)
       if (this.#hash !== undefined) noteHashed(stats, this.#hash)
     }
+    await this.#check(handle)
     if (this.#unsyncedBytes < bytesPerSync) return
     this.#unsyncedBytes = 0
     await this.#syncing
@@ -63,8 +70,7 @@ export class LargePart {
       await this.#syncing
       await handle.datasync()
       await this.#check(handle)
-      this.#hash ??= await hashOf(this.file)
-      return this.#hash.copy().digest()
+      return (this.#hash?.copy() ?? (await hashFile(this.file))).digest()
     } finally {
       await this.close()
     }
@@ -87,12 +93,20 @@ export class LargePart {
     return this.#handle
   }
 
-  /** While the file is open, its number on the disk can't become another's. */
-  async #check(handle: FileHandle): Promise<BigIntStats> {
-    const mine = await handle.stat({ bigint: true })
+  /**
+   * While the file is open, its number on the disk can't become another's.
+   *
+   * @throws {StoreError} `HSTORE_STORE_BUSY` where it has its name no more.
+   */
+  async #check(handle: FileHandle): Promise<void> {
+    const mine = await this.#look(handle)
     const there = await stat(this.file, { bigint: true }).catch(() => undefined)
-    const isSame = there?.ino === mine.ino && there.dev === mine.dev
-    if (!isSame || Number(mine.size) !== this.#sizeBytes) this.#hash = undefined
+    if (there?.ino !== mine.ino || there.dev !== mine.dev) throw takenOver(this.file)
+  }
+
+  async #look(handle: FileHandle): Promise<BigIntStats> {
+    const mine = await handle.stat({ bigint: true })
+    if (Number(mine.size) !== this.#sizeBytes) this.#hash = undefined
     this.#sizeBytes = Number(mine.size)
     return mine
   }
@@ -103,10 +117,12 @@ export class LargePart {
   }
 }
 
-/** Returns the SHA-256 of a file that is not written any more. */
-async function hashOf(file: string): Promise<Hash> {
-  const hash = createHash('sha256')
+/** Returns the SHA-256 of a file that is not written any more; of one that has not changed since, without reading it. */
+export async function hashFile(file: string): Promise<Hash> {
   const stats = await stat(file, { bigint: true })
+  const known = findHashed(stats)
+  if (known !== undefined) return known
+  const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 }))
     hash.update(chunk as Uint8Array)
   noteHashed(stats, hash)

@@ -4,13 +4,14 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CidText } from '../../store/cid-text.ts'
 import { digestOf, isCidText } from '../../store/cid-text.ts'
-import { storeErrorOf } from '../../store/level-errors.ts'
+import { isAbsent } from '../../store/level-errors.ts'
 import type { StagedArtifact } from '../../store/stage-artifact.ts'
 import { stagedFile } from '../../store/stage-artifact.ts'
 import { HandoffError } from '../errors.ts'
-import { HstoreError } from '../kernel/errors.ts'
-import { LargePart } from './large-part.ts'
+import { hashFile, LargePart } from './large-part.ts'
 import { claimPart, partFilesIn, releasePart } from './part-claim.ts'
+import type { Presence } from './presence.ts'
+import { quarantineErrorOf } from './presence.ts'
 
 /** What a large artifact's file counts as, at least: files cost more than their bytes. */
 const minPartBytes = 64 * 1024
@@ -22,16 +23,19 @@ const lookMs = 20
 export class LargeParts {
   readonly #directory: string
   readonly #folder: string
+  readonly #presence: Presence
   /** Those that are written here. */
   readonly #held = new Map<CidText, LargePart>()
 
   /**
    * @param directory - The store's folder.
    * @param folder - The remote's in quarantine.
+   * @param presence - Of who uses it.
    */
-  constructor(directory: string, folder: string) {
+  constructor(directory: string, folder: string, presence: Presence) {
     this.#directory = directory
     this.#folder = folder
+    this.#presence = presence
   }
 
   /**
@@ -44,7 +48,7 @@ export class LargeParts {
     if (this.#held.has(artifact)) return true
     const untilMs = performance.now() + waitMs
     for (;;) {
-      const file = this.#ours(() => claimPart(this.#folder, artifact))
+      const file = await this.#ours(() => claimPart(this.#folder, artifact, this.#presence))
       if (file !== undefined) {
         this.#held.set(artifact, new LargePart(file))
         return true
@@ -85,22 +89,15 @@ export class LargeParts {
    * @throws {StoreError} `HSTORE_STORE_BUSY` where it is another number.
    */
   async append(artifact: CidText, at: number, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    try {
-      await this.#held.get(artifact)!.append(at, chunks)
-    } catch (error) {
-      throw error instanceof HstoreError ? error : storeErrorOf(error, this.#directory)
-    }
+    await this.#ours(() => this.#held.get(artifact)!.append(at, chunks))
   }
 
   /** Throws away what came of one, unless another writes it. */
   refuse(artifact: CidText): void {
-    this.#ours(() => {
-      const held = this.#held.get(artifact)?.file
-      const file = held ?? claimPart(this.#folder, artifact)
-      if (file === undefined) return
-      rmSync(file, { force: true })
-      if (held === undefined) releasePart(this.#folder, artifact, file)
-    })
+    const mine = this.#held.get(artifact)?.file
+    for (const one of partFilesIn(this.#folder))
+      if (one.artifact === artifact && (!one.isHeld || one.file === mine))
+        rmSync(one.file, { force: true })
   }
 
   /**
@@ -111,22 +108,25 @@ export class LargeParts {
   async complete(artifact: CidText, remote: string): Promise<StagedArtifact> {
     const part = this.#held.get(artifact)!
     try {
-      await this.#settle(artifact, part, remote)
-      this.#ours(() => renameSync(part.file, this.#wholeOf(artifact)))
-      return await this.#staged(artifact)
+      const digest = await this.#ours(() => part.settle())
+      if (!digest.equals(digestOf(artifact))) {
+        rmSync(part.file, { force: true })
+        throw unfit(artifact, remote)
+      }
+      return await this.#ours(() => {
+        renameSync(part.file, this.#wholeOf(artifact))
+        return this.#staged(artifact, part.sizeBytes)
+      })
     } finally {
       await this.leave(artifact)
     }
   }
 
-  /** Yields those that came whole before, where their bytes still hash to them. */
-  async *whole(remote: string): AsyncGenerator<StagedArtifact> {
+  /** Yields those that came whole before, where their bytes still hash to them; the others are thrown away. */
+  async *whole(): AsyncGenerator<StagedArtifact> {
     for (const cid of this.#wholes()) {
-      const isWhole = await this.#settle(cid, new LargePart(this.#wholeOf(cid)), remote).then(
-        () => true,
-        () => false,
-      )
-      if (isWhole) yield await this.#staged(cid)
+      const sizeBytes = await this.#ours(() => this.#sizeOfSound(cid))
+      if (sizeBytes !== undefined) yield this.#staged(cid, sizeBytes)
     }
   }
 
@@ -140,26 +140,24 @@ export class LargeParts {
     if (part === undefined) return
     this.#held.delete(artifact)
     await part.close()
-    this.#ours(() => releasePart(this.#folder, artifact, part.file))
+    await this.#ours(() => releasePart(this.#folder, artifact, part.file))
   }
 
-  async #settle(artifact: CidText, part: LargePart, remote: string): Promise<void> {
-    const digest = await part.settle().catch((error: unknown) => {
-      throw storeErrorOf(error, this.#directory)
-    })
-    if (digest.equals(digestOf(artifact))) return
-    rmSync(part.file, { force: true })
-    throw new HandoffError(
-      'HSTORE_REMOTE_INVALID',
-      `${remote} sent bytes for the artifact ${artifact} that do not hash to it: they were thrown away`,
-      { details: { cid: artifact } },
-    )
-  }
-
-  async #staged(cid: CidText): Promise<StagedArtifact> {
+  /** One that is gone has another put in the store meanwhile. */
+  async #sizeOfSound(cid: CidText): Promise<number | undefined> {
     const file = this.#wholeOf(cid)
-    const { size } = await stat(file)
-    return stagedFile(this.#directory, file, { cid, sizeBytes: size })
+    try {
+      const { size } = await stat(file)
+      if ((await hashFile(file)).digest().equals(digestOf(cid))) return size
+      rmSync(file, { force: true })
+    } catch (error) {
+      if (!isAbsent(error)) throw error
+    }
+    return undefined
+  }
+
+  #staged(cid: CidText, sizeBytes: number): StagedArtifact {
+    return stagedFile(this.#directory, this.#wholeOf(cid), { cid, sizeBytes })
   }
 
   #wholes(): CidText[] {
@@ -173,13 +171,21 @@ export class LargeParts {
     return path.join(this.#folder, `whole-${artifact}`)
   }
 
-  #ours<T>(act: () => T): T {
+  async #ours<T>(act: () => T | Promise<T>): Promise<T> {
     try {
-      return act()
+      return await act()
     } catch (error) {
-      throw storeErrorOf(error, this.#directory)
+      throw quarantineErrorOf(error, this.#directory)
     }
   }
+}
+
+function unfit(artifact: CidText, remote: string): HandoffError {
+  return new HandoffError(
+    'HSTORE_REMOTE_INVALID',
+    `${remote} sent bytes for the artifact ${artifact} that do not hash to it: they were thrown away`,
+    { details: { cid: artifact } },
+  )
 }
 
 async function sizeOrNone(file: string): Promise<number> {

@@ -77,8 +77,11 @@ export class LargePuller {
 
   async #pullHeld(large: LargeWanted): Promise<void> {
     const { cid, size } = large
-    if (this.#quarantine.large.isWhole(cid))
-      return this.#quarantine.completeAll(this.#transport.name)
+    if (this.#quarantine.large.isWhole(cid)) {
+      await this.#quarantine.completeAll()
+      // unless another sync has put it in the store meanwhile
+      if (this.#quarantine.arrivals.has(cid)) return
+    }
     const here = await pullLarge(this.#transport, this.#quarantine, this.#progress, large)
     if (here >= size) return this.#quarantine.complete(cid, this.#transport.name)
     this.#unfit.set(cid, `the remote gives ${here} of the ${size} bytes of block ${cid}`)

@@ -87,7 +87,7 @@ export class Puller implements Pulled {
     const { arrivals } = this.#quarantine
     this.#isLast = isLast
     let pending: readonly Wanted[] = this.#begin(missing)
-    await this.#quarantine.completeAll(this.#transport.name)
+    await this.#quarantine.completeAll()
     if (arrivals.size > 0) await this.#settle()
     while (pending.length > 0) {
       if (this.#ahead === undefined) {

@@ -1,20 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { constants, copyFileSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { StoreError } from '../../store/errors.ts'
-import { isAlive } from '../../store/holder.ts'
+import { isAbsent } from '../../store/level-errors.ts'
 import { HandoffError } from '../errors.ts'
 import { makeFolder } from '../kernel/files.ts'
 import type { QuarantineLimits } from './arrivals.ts'
 import { Arrivals, quarantineLimits } from './arrivals.ts'
 import { LargeParts } from './large-parts.ts'
+import { isPresent, Presence, quarantineErrorOf } from './presence.ts'
 
+/** Files that who wrote them has closed. */
 const free = /^blocks(?:\.[\da-f-]+)?$/
-const active = /^blocks-(\d+)-\d+$/
-/** Files that this process is using. */
-const used = new Set<string>()
-let opened = 0
+const active = /^blocks-([\da-f-]+)(?:_\d+)?$/
 
 /**
  * Where the blocks of one remote wait until they are judged, in a folder of the store. What was there when a sync was cut
@@ -25,6 +24,7 @@ export class Quarantine {
   readonly large: LargeParts
   readonly #folder: string
   readonly #file: string
+  readonly #presence: Presence
   readonly #limits: QuarantineLimits
   /** Sizes of large artifacts, as entries that have a right say. */
   readonly promised: Map<CidText, number>
@@ -32,16 +32,16 @@ export class Quarantine {
   private constructor(
     directory: string,
     folder: string,
+    presence: Presence,
     limits: QuarantineLimits,
     promised: Map<CidText, number>,
   ) {
     this.#limits = limits
     this.promised = promised
-    this.large = new LargeParts(directory, folder)
     this.#folder = folder
-    opened += 1
-    this.#file = path.join(folder, `blocks-${process.pid}-${opened}`)
-    used.add(this.#file)
+    this.#presence = presence
+    this.large = new LargeParts(directory, folder, presence)
+    this.#file = path.join(folder, `blocks-${presence.name}`)
     const others = takeUp(folder, this.#file)
     this.arrivals = new Arrivals(this.#file, limits)
     for (const other of others) addAll(this.arrivals, other, limits)
@@ -65,7 +65,14 @@ export class Quarantine {
       await makeFolder(one, 0o700)
       assertFolder(one)
     }
-    return new Quarantine(directory, folder, limits, promised)
+    let presence: Presence | undefined
+    try {
+      presence = new Presence(folder)
+      return new Quarantine(directory, folder, presence, limits, promised)
+    } catch (error) {
+      presence?.end()
+      throw quarantineErrorOf(error, directory)
+    }
   }
 
   /**
@@ -90,18 +97,18 @@ export class Quarantine {
   }
 
   /** Takes in the large artifacts that came whole before, where their bytes still hash to them. */
-  async completeAll(remote: string): Promise<void> {
-    for await (const artifact of this.large.whole(remote)) this.arrivals.addLarge(artifact)
+  async completeAll(): Promise<void> {
+    for await (const artifact of this.large.whole()) this.arrivals.addLarge(artifact)
   }
 
   /** Leaves what waits for the next one. */
   async close(): Promise<void> {
     this.arrivals.close()
-    used.delete(this.#file)
     // under a name of its own: another may have left some meanwhile
     const left = path.join(this.#folder, `blocks.${randomUUID()}`)
     if (this.arrivals.size > 0) renameOver(this.#file, left)
     await this.large.close()
+    this.#presence.end()
   }
 }
 
@@ -113,24 +120,33 @@ function assertFolder(folder: string): void {
 }
 
 /**
- * What another process is using stays its own; what the dead have left is taken over: the first file of it as `file`, the
- * others under names that are returned.
+ * What another is using stays its own; what was left, and what the dead have left, is taken over: the first file of it as
+ * `file`, the others under names that are returned.
  */
 function takeUp(folder: string, file: string): readonly string[] {
   const taken: string[] = []
   for (const name of readdirSync(folder)) {
+    const user = active.exec(name)?.[1]
+    const isFree = free.test(name)
+    if (!isFree && (user === undefined || isPresent(folder, user))) continue
     const from = path.join(folder, name)
-    const to = taken.length === 0 ? file : `${file}-${taken.length}`
-    if (isLeft(name, from) && renameOver(from, to)) taken.push(to)
+    const to = taken.length === 0 ? file : `${file}_${taken.length}`
+    if (isFree ? renameOver(from, to) : takeFromDead(from, to)) taken.push(to)
   }
   return taken.slice(1)
 }
 
-/** A process before this one may have had its number. */
-function isLeft(name: string, file: string): boolean {
-  const pid = Number(active.exec(name)?.[1])
-  if (Number.isNaN(pid)) return free.test(name)
-  return pid === process.pid ? !used.has(file) : !isAlive(pid)
+/** The dead may live after all, and have it open: their bytes are taken, not their file. */
+function takeFromDead(from: string, to: string): boolean {
+  try {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE)
+    rmSync(from, { force: true })
+    return true
+  } catch (error) {
+    if (isAbsent(error)) return false // another has taken it
+    rmSync(to, { force: true })
+    throw error
+  }
 }
 
 /** Moves what waits in another file; what there is no room for can be asked for again. */

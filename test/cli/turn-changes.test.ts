@@ -360,13 +360,18 @@ describe('what a killed write leaves beside a relay', () => {
     await ok(importing(store))
     const pid = process.pid
     const dead = 4_194_303 // above any pid of a common system
+    // the second one may be written in another container just now
+    const fresh = [`M8SHIFT.md.${pid}.new.tmp`, `M8SHIFT.md.${dead}.new.tmp`]
     const kept = [`M8SHIFT.md.${pid}.abc.tmp`, 'M8SHIFT.md.tmp', `other.md.${dead}.abc.tmp`]
     const gone = [`M8SHIFT.md.${dead}.abc1.tmp`, `M8SHIFT.md.${pid}.old.tmp`]
-    for (const name of [...kept, ...gone]) await writeFile(`${store.root}/${name}`, 'half')
+    for (const name of [...fresh, ...kept, ...gone])
+      await writeFile(`${store.root}/${name}`, 'half')
+    const minutesAgo = Date.now() / 1000 - 100
+    for (const name of [...kept, ...gone]) await utimes(`${store.root}/${name}`, 0, minutesAgo)
     await utimes(`${store.root}/${gone[1]}`, 0, 0)
     await run(store)
     const names = await readdir(store.root)
-    expect(kept.filter((name) => !names.includes(name))).toEqual([])
+    expect([...fresh, ...kept].filter((name) => !names.includes(name))).toEqual([])
     expect(gone.filter((name) => names.includes(name))).toEqual([])
   })
 })

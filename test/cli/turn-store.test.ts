@@ -1,4 +1,4 @@
-import { cp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Ran } from '../support/cli.ts'
@@ -198,6 +198,7 @@ describe('hstore turn export', () => {
     // what a call that was killed between the two has written is done
     await rm(`${store.root}/a.md`)
     await writeFile(`${store.root}/a.md.4194303.abc.tmp`, 'half')
+    await utimes(`${store.root}/a.md.4194303.abc.tmp`, 0, Date.now() / 1000 - 100)
     await ok(exporting(store, '--out', 'a.md', '--archive', 'b.md'))
     await ok(exporting(store, '--out', 'a.md', '--archive', 'b.md'))
     expect(await readFile(`${store.root}/a.md`, 'utf8')).toBe(plain.out)

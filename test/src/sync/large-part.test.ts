@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { LargePart } from '../../../src/sync/large-part.ts'
-import { claimPart } from '../../../src/sync/part-claim.ts'
+import { claimPart, partFilesIn } from '../../../src/sync/part-claim.ts'
+import { Presence } from '../../../src/sync/presence.ts'
 import { Quarantine } from '../../../src/sync/quarantine.ts'
 import { RecentBlocks } from '../../../src/sync/recent-blocks.ts'
 import type { CidText } from '../../../store/cid-text.ts'
@@ -90,14 +91,21 @@ describe('the file of a large artifact that comes in pieces', () => {
     expect(digest).not.toBe(sha(all))
   })
 
-  it('is hashed as it lies when another is put in its place while it is open', async () => {
+  it.each([
+    [
+      'another is put in its place',
+      (file: string) => writeFile(`${file}.new`, 'x').then(() => rename(`${file}.new`, file)),
+    ],
+    ['another has taken it', (file: string) => rm(file)],
+  ])('is given up when %s while it is open', async (_what, change) => {
     const file = path.join(await folder(), 'f')
+    const taken = { code: 'HSTORE_STORE_BUSY' }
     const part = new LargePart(file)
     await part.append(0, inPieces(all.subarray(0, 200_000)))
-    await writeFile(`${file}.new`, bytesOf('other', 200_000))
-    await rename(`${file}.new`, file)
-    await part.append(200_000, inPieces(all.subarray(200_000)))
-    expect((await part.settle()).toString('hex')).toBe(sha(await readFile(file)))
+    await change(file)
+    const rest = inPieces(all.subarray(200_000))
+    await expect(part.append(200_000, rest)).rejects.toMatchObject(taken)
+    await expect(part.settle()).rejects.toMatchObject(taken)
   })
 })
 
@@ -116,7 +124,7 @@ describe('large artifacts in quarantine', () => {
     await first.large.append(cid, 0, inPieces(all.subarray(0, 150_000)))
     await first.close()
     const second = await opened(directory)
-    await second.completeAll('r')
+    await second.completeAll()
     expect(await second.large.sizeOf(cid)).toBe(150_000)
     expect(second.arrivals.has(cid)).toBe(false)
     await second.large.append(cid, 150_000, inPieces(all.subarray(150_000)))
@@ -124,7 +132,7 @@ describe('large artifacts in quarantine', () => {
     expect(second.arrivals.has(cid)).toBe(true)
     await second.close()
     const third = await Quarantine.open(directory, 'r')
-    await third.completeAll('r')
+    await third.completeAll()
     expect(third.arrivals.has(cid)).toBe(true)
     expect(await third.large.sizeOf(cid)).toBe(all.length)
     await third.close()
@@ -147,7 +155,7 @@ describe('large artifacts in quarantine', () => {
     changed[0]! ^= 1
     // in the same file, of the same size
     await writeFile(name!, changed)
-    await other.completeAll('r')
+    await other.completeAll()
     expect(other.arrivals.has(cid)).toBe(false)
     expect(await other.large.sizeOf(cid)).toBe(0)
     await other.close()
@@ -186,8 +194,8 @@ describe('large artifacts in quarantine', () => {
   })
 
   it.each([
-    ['a process that has died', '.2147483647-3'],
-    ['a process that had the number of this one', `.${process.pid}-999999`],
+    ['a process of before that lives by its number', `.${process.ppid}-3`],
+    ['one that lives no more', `.${randomUUID()}`],
     ['nobody', ''],
   ])('are taken over from %s', async (_who, suffix) => {
     const directory = await folder()
@@ -201,18 +209,62 @@ describe('large artifacts in quarantine', () => {
     await second.large.append(cid, 150_000, inPieces(all.subarray(150_000)))
     await second.complete(cid, 'r')
     await second.close()
+    expect(await quarantineFiles(directory, 'l')).toEqual([])
   })
 
-  it('are not taken from a process that lives', async () => {
+  it('are not taken from one that lives, wherever it does', async () => {
     const directory = await folder()
     await (await opened(directory)).close()
-    const [root] = await readdir(path.join(directory, 'quarantine'))
-    const file = path.join(directory, 'quarantine', root!, `large-${cid}.${process.ppid}-1`)
+    const { root, live } = await somebody(directory)
+    const file = path.join(root, `large-${cid}.${live}`)
     await writeFile(file, 'theirs')
-    expect(claimPart(path.dirname(file), cid)).toBeUndefined()
-    expect(await readdir(path.dirname(file))).toEqual([path.basename(file)])
+    const presence = new Presence(root)
+    expect(await claimPart(root, cid, presence)).toBeUndefined()
+    presence.end()
+    expect(partFilesIn(root)).toMatchObject([{ file, isHeld: true }])
   })
+
+  it('of one that was taken for dead and lives harm nobody who has taken them over', async () => {
+    const directory = await folder()
+    await (await opened(directory)).close()
+    const { root, live } = await somebody(directory)
+    const theirs = new LargePart(path.join(root, `large-${cid}.${live}`))
+    await theirs.append(0, inPieces(all.subarray(0, 150_000)))
+    await utimes(path.join(root, `live-${live}`), 0, 0)
+    const second = await opened(directory)
+    const more = theirs.append(150_000, inPieces(all.subarray(0, 70_000)))
+    await expect(more).rejects.toMatchObject({ code: 'HSTORE_STORE_BUSY' })
+    expect(await second.large.sizeOf(cid)).toBe(150_000)
+    await second.large.append(cid, 150_000, inPieces(all.subarray(150_000)))
+    await second.complete(cid, 'r')
+    expect(second.arrivals.has(cid)).toBe(true)
+    await second.close()
+    await theirs.close()
+  })
+
+  it.each(['hold', 'complete'] as const)(
+    'that others remove meanwhile: %s says so',
+    async (step) => {
+      const directory = await folder()
+      const quarantine = await opened(directory)
+      await quarantine.large.append(cid, 0, inPieces(all))
+      await quarantine.large.leave(cid)
+      if (step === 'complete') await quarantine.large.hold(cid)
+      await rm(path.join(directory, 'quarantine'), { recursive: true })
+      const act = step === 'hold' ? quarantine.large.hold(cid) : quarantine.complete(cid, 'r')
+      await expect(act).rejects.toMatchObject({ code: 'HSTORE_STORE_BUSY' })
+    },
+  )
 })
+
+/** One of another process, as its files look: of the same process numbers, where it is in another container. */
+async function somebody(directory: string): Promise<{ root: string; live: string }> {
+  const [name] = await readdir(path.join(directory, 'quarantine'))
+  const root = path.join(directory, 'quarantine', name!)
+  const live = randomUUID()
+  await writeFile(path.join(root, `live-${live}`), '')
+  return { root, live }
+}
 
 describe('blocks in quarantine', () => {
   it('that two leave at once are both found by the next one', async () => {

@@ -1,4 +1,5 @@
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { Arrivals } from '../../../src/sync/arrivals.ts'
@@ -15,10 +16,17 @@ it('takes up what several processes have left, and what is in use by none other'
   const [name] = await readdir(path.join(directory, 'quarantine'))
   const folder = path.join(directory, 'quarantine', name!)
   const blocks = ['a', 'b', 'c', 'd', 'e'].map((seed) => HashedBlock.of(bytesOf(seed, 500), 'raw'))
-  // no process has such a number; another that lives has the last, one before this had the fourth
-  const alive = `blocks-${process.ppid}-9999`
-  const before = `blocks-${process.pid}-9999`
-  const files = ['blocks', 'blocks-99999999-1', 'blocks.99999998-7', before, alive]
+  // the last one lives; the others do not, whatever process may have such a number by now
+  const live = randomUUID()
+  await writeFile(path.join(folder, `live-${live}`), '')
+  const alive = `blocks-${live}`
+  const files = [
+    'blocks',
+    `blocks-${process.ppid}-1`,
+    'blocks.99999998-7',
+    `blocks-${randomUUID()}`,
+    alive,
+  ]
   for (const [i, file] of files.entries()) {
     const arrivals = new Arrivals(path.join(folder, file))
     arrivals.add(blocks[i]!)
@@ -28,16 +36,36 @@ it('takes up what several processes have left, and what is in use by none other'
   const waiting = blocks.map(({ cid }) => quarantine.arrivals.has(cid))
   expect(waiting).toEqual([true, true, true, true, false])
   await quarantine.close()
-  const left = (await readdir(folder)).filter((one) => one !== alive)
+  const left = (await readdir(folder)).filter((one) => !one.endsWith(live))
   expect(left).toEqual([expect.stringMatching(/^blocks\.[\da-f-]{36}$/)])
   // what there is no room for is let go of
-  const more = new Arrivals(path.join(folder, 'blocks-99999997-1'))
+  const more = new Arrivals(path.join(folder, `blocks-${randomUUID()}_1`))
   more.add(blocks[4]!)
   more.close()
   const full = await Quarantine.open(directory, 'remote', { sizeBytes: 10_000, blocks: 3 })
   expect(full.arrivals.size).toBe(3)
   await full.close()
-  expect(await readdir(folder)).toHaveLength(2)
+  expect(await readdir(folder)).toHaveLength(3)
+})
+
+it('reads on what it has, where another has taken it for dead; what was cut is told', async () => {
+  const directory = await makeTempFolder()
+  const quarantine = await Quarantine.open(directory, 'remote')
+  const block = HashedBlock.of(bytesOf('large', 9_000_000), 'raw')
+  quarantine.arrivals.add(block)
+  const [name] = await readdir(path.join(directory, 'quarantine'))
+  const folder = path.join(directory, 'quarantine', name!)
+  const file = (await readdir(folder)).find((one) => one.startsWith('blocks-'))!
+  const copied = new Arrivals(path.join(folder, 'copy'))
+  copied.add(block)
+  await rm(path.join(folder, file))
+  expect(quarantine.arrivals.find(block.cid)).toHaveLength(9_000_000)
+  await truncate(path.join(folder, 'copy'), 5_000_000)
+  expect(() => copied.find(block.cid)).toThrow(
+    expect.objectContaining({ code: 'HSTORE_STORE_BUSY' }),
+  )
+  copied.close()
+  await quarantine.close()
 })
 
 it.each(['quarantine', 'the folder of a remote in it'])(
