@@ -1,5 +1,5 @@
 import type { CutPlace } from '../roster/cut-plan.ts'
-import type { RosterChange } from '../roster/plan.ts'
+import type { RosterChange } from '../roster/roster-change.ts'
 import type { RosterMade, SignOptions } from '../roster/rosters.ts'
 import type { Io } from './io.ts'
 import { UsageError } from './io.ts'
@@ -78,6 +78,10 @@ export async function tellMade(
   nothing: string,
 ): Promise<number> {
   await io.out(json === true ? jsonLine('roster', made) : printed(madeLines(made)))
+  for (const pattern of made.unfit)
+    io.err(
+      `hstore: warning: ${plain(JSON.stringify(pattern))} fits no stream here yet: hstore heads lists them\n`,
+    )
   if (!made.new) io.err(`hstore: ${nothing}\n`)
   if (made.candidate === null) return 0
   printLines(io, [

@@ -1,6 +1,7 @@
 import type { CutPlan } from '../roster/cut-plan.ts'
 import type { CandidateReport, RosterMade, RosterShown } from '../roster/rosters.ts'
 import { grantTexts } from '../roster/grants.ts'
+import { readWords } from '../roster/read.ts'
 import type { RosterReport } from '../reports.ts'
 
 type Key = RosterReport['agents'][number]['keys'][number]
@@ -18,8 +19,9 @@ export function rosterLines({
     `version ${version}`,
     ...roots.map(({ did, holder }) => `root ${holder} ${did}`),
     `threshold ${threshold}`,
-    ...agents.flatMap(({ id, aliases, keys }) => [
+    ...agents.flatMap(({ id, aliases, keys, read }) => [
       `agent ${id}${aliases.length > 0 ? ` (also ${aliases.join(', ')})` : ''}`,
+      ...(read.join() === '*' ? [] : [`  ${readWords(read)}`]),
       ...keys.flatMap(keyLines),
     ]),
   ]

@@ -44,6 +44,7 @@ export const rosterVerb: VerbSpec = {
         ['--machine <name>', 'the machine that the key is on'],
         ['--level <level>', 'file, or agent for a key that no program can read', ['file', 'agent']],
         ['--grant <grant...>', 'what the key may sign, as KINDS:STREAMS (else everything)'],
+        ['--read <pattern...>', 'the streams that a new agent may read, or none (else everything)'],
         ['--replaces <did>', 'close what this other key of the agent may, in the same version'],
         ...place,
         yes,
@@ -83,6 +84,18 @@ export const rosterVerb: VerbSpec = {
         instead,
       ],
       load: async () => (await import('./verbs/roster.ts')).rosterGrant,
+    },
+    {
+      name: 'read',
+      summary: 'Say which streams an agent may read where the store is served',
+      more: [
+        'In place of what it may read now. A pattern is a stream, whose family may be left out where the rest is unique, or the beginning of one with * behind it; none leaves the rosters alone. Holds for serve --listen; whoever has the folder, or an account over ssh, reads everything, and what an agent has it keeps.',
+        signedWords,
+      ],
+      example: 'hstore roster read csag:agent/agent-a csag:handoff/tide-gauge lane:*',
+      args: [agent, ['<pattern...>', 'streams, or none']],
+      options: [instead],
+      load: async () => (await import('./verbs/roster.ts')).rosterRead,
     },
     {
       name: 'revoke',

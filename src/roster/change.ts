@@ -7,12 +7,17 @@ import { givesSame, sortedGrants } from './grants.ts'
 /** What a roster version changes; a roster with its next version's number is made of it. */
 type Parts = Pick<Roster, 'agents' | 'roots' | 'threshold'>
 
-/** Returns the parts with a new key of an agent, who may be new too. */
-export function withKey<T extends Parts>(roster: T, id: string, key: AgentKey): T {
+/** Returns the parts with a new key of an agent, who may be new too: it may read everything then, or `read`. */
+export function withKey<T extends Parts>(
+  roster: T,
+  id: string,
+  key: AgentKey,
+  read: readonly string[] = ['*'],
+): T {
   const found = roster.agents.find((agent) => agent.id === id) ?? {
     id,
     aliases: [],
-    read: ['*'],
+    read,
     keys: [],
   }
   const keys = [...found.keys, key].sort((a, b) => compareUtf8(a.did, b.did))
@@ -24,6 +29,11 @@ export function withAlias<T extends Parts>(roster: T, id: string, alias: string)
   const agent = agentOf(roster, id)
   const aliases = [...new Set([...agent.aliases, alias])].sort(compareUtf8)
   return withAgent(roster, { ...agent, aliases })
+}
+
+/** Returns the parts with other patterns of streams that an agent may read. */
+export function withRead<T extends Parts>(roster: T, id: string, read: readonly string[]): T {
+  return withAgent(roster, { ...agentOf(roster, id), read })
 }
 
 /** Returns the parts with another level of a key. */

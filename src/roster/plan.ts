@@ -11,7 +11,6 @@ import type { Cut } from '../trust/cut.ts'
 import type { AgentKey, Grant, Roster } from '../trust/roster.ts'
 import { fitsPattern } from '../trust/roster.ts'
 import { trustAfter } from './after.ts'
-import type { RootsChange } from './change.ts'
 import {
   agentOf,
   isMeant,
@@ -21,55 +20,17 @@ import {
   withGrants,
   withKey,
   withLevel,
+  withRead,
   withRoots,
 } from './change.ts'
 import type { CutPlace, CutPlan } from './cut-plan.ts'
 import { cutBlock, planCut, planSettling, tellCut } from './cut-plan.ts'
 import { isCutThere } from './done.ts'
 import { everything, givesSame, grantTexts, sortedGrants } from './grants.ts'
+import { readPatterns, readWords } from './read.ts'
+import type { ChangeOf, RosterChange } from './roster-change.ts'
 import { successorOf } from './submit.ts'
 import { changesBetween } from './told.ts'
-
-/** One thing to be changed in a roster. */
-export type RosterChange =
-  /** A key of an agent; `replaces` retires another of its keys in the same version. */
-  | {
-      readonly change: 'add'
-      readonly agent: string
-      readonly did: string
-      readonly machine: string
-      /** `file` for a new key unless said; that of a key that is there can be lowered. */
-      readonly level: AgentKey['level'] | undefined
-      /** Everything where there are none. */
-      readonly grants: readonly Grant[]
-      readonly replaces: { readonly did: string; readonly place: CutPlace } | undefined
-    }
-  | { readonly change: 'alias'; readonly agent: string; readonly alias: string }
-  /** More rights; `readmitted` are entries that count again, and no others. */
-  | {
-      readonly change: 'grant'
-      readonly agent: string
-      readonly did: string
-      readonly grants: readonly Grant[]
-      readonly readmitted: readonly string[]
-    }
-  /** Closes open grants: all, or `which`; `grants` are given in their place. */
-  | {
-      readonly change: 'revoke'
-      readonly agent: string
-      readonly did: string
-      readonly which: readonly Grant[] | undefined
-      readonly grants: readonly Grant[]
-      readonly place: CutPlace
-    }
-  /** Closes all open grants of a key, or of all keys of an agent. */
-  | {
-      readonly change: 'remove'
-      readonly agent: string
-      readonly did: string | undefined
-      readonly place: CutPlace
-    }
-  | ({ readonly change: 'roots' } & RootsChange)
 
 /** A roster version that is to be made. */
 export interface RosterPlan {
@@ -135,6 +96,13 @@ async function work(context: Context, planning: Planning, change: RosterChange):
       return addKey(context, planning, change)
     case 'alias':
       return addAlias(context, planning, change)
+    case 'read':
+      planning.next = withRead(
+        planning.next,
+        change.agent,
+        await readPatterns(context, change.read),
+      )
+      return true
     case 'grant':
       return grant(planning, change)
     case 'revoke':
@@ -147,9 +115,12 @@ async function work(context: Context, planning: Planning, change: RosterChange):
   }
 }
 
-type Of<C extends RosterChange['change']> = Extract<RosterChange, { readonly change: C }>
-
-async function addKey({ trust }: Context, planning: Planning, change: Of<'add'>): Promise<boolean> {
+async function addKey(
+  context: Context,
+  planning: Planning,
+  change: ChangeOf<'add'>,
+): Promise<boolean> {
+  const { trust } = context
   const { agent, did, replaces } = change
   assertAgent(agent)
   if (!isDidKey(did))
@@ -163,7 +134,9 @@ async function addKey({ trust }: Context, planning: Planning, change: Of<'add'>)
   const named = trust.roster.agents.find(({ aliases }) => aliases.includes(agent))
   if (named !== undefined)
     throw conflict(`${agent} is an alias of ${named.id}: add the key to ${named.id}`)
-  const isChanged = takeKey(planning, change, holder?.key)
+  const read = change.read && (await readPatterns(context, change.read))
+  assertReads(trust.roster, agent, read)
+  const isChanged = takeKey(planning, { ...change, read }, holder?.key)
   if (replaces === undefined) return isChanged
   const old = keyOf(planning.next, agent, replaces.did)
   if (old.grants.every((one) => !isMeant(one, undefined))) {
@@ -175,16 +148,23 @@ async function addKey({ trust }: Context, planning: Planning, change: Of<'add'>)
   return true
 }
 
+/** What an agent that is there may read no new key changes. */
+function assertReads({ agents }: Roster, id: string, read: readonly string[] | undefined): void {
+  const agent = agents.find((one) => one.id === id)
+  if (!agent || !read || JSON.stringify(agent.read) === JSON.stringify(read)) return
+  throw conflict(`${id} ${readWords(agent.read)}: hstore roster read changes it`)
+}
+
 /** Works a key in; of one that is there the level can be lowered, and nothing else changes. */
 function takeKey(
   planning: Planning,
-  { agent, did, machine, level, grants }: Of<'add'>,
+  { agent, did, machine, level, grants, read }: ChangeOf<'add'>,
   there: AgentKey | undefined,
 ): boolean {
   if (there === undefined) {
     const given = sortedGrants(grants.length === 0 ? [everything] : grants)
     const key = { did, level: level ?? 'file', machine, grants: given }
-    planning.next = withKey(planning.next, agent, key)
+    planning.next = withKey(planning.next, agent, key, read)
     return true
   }
   if (level === undefined || level === there.level) return false
@@ -194,7 +174,11 @@ function takeKey(
   return true
 }
 
-function addAlias({ trust }: Context, planning: Planning, { agent, alias }: Of<'alias'>): boolean {
+function addAlias(
+  { trust }: Context,
+  planning: Planning,
+  { agent, alias }: ChangeOf<'alias'>,
+): boolean {
   if (agentOf(planning.next, agent).aliases.includes(alias)) return false
   const owner = trust.roster.agents.find(({ id, aliases }) => [id, ...aliases].includes(alias))
   if (owner !== undefined)
@@ -205,7 +189,7 @@ function addAlias({ trust }: Context, planning: Planning, { agent, alias }: Of<'
 
 async function grant(
   planning: Planning,
-  { agent, did, grants, readmitted }: Of<'grant'>,
+  { agent, did, grants, readmitted }: ChangeOf<'grant'>,
 ): Promise<boolean> {
   const key = keyOf(planning.next, agent, did)
   const given = grants.length === 0 ? [everything] : grants
@@ -221,7 +205,7 @@ async function grant(
 async function revoke(
   context: Context,
   planning: Planning,
-  { agent, did, which, grants, place }: Of<'revoke'>,
+  { agent, did, which, grants, place }: ChangeOf<'revoke'>,
 ): Promise<boolean> {
   const key = keyOf(planning.next, agent, did)
   assertHas(key, which)
@@ -241,7 +225,10 @@ async function revoke(
   return true
 }
 
-async function remove(planning: Planning, { agent, did, place }: Of<'remove'>): Promise<boolean> {
+async function remove(
+  planning: Planning,
+  { agent, did, place }: ChangeOf<'remove'>,
+): Promise<boolean> {
   const { keys } = agentOf(planning.next, agent)
   const meant = did === undefined ? keys : [keyOf(planning.next, agent, did)]
   const open = meant.filter(({ grants }) => grants.some((one) => isMeant(one, undefined)))

@@ -13,6 +13,7 @@ import type { Putter } from '../put/put-queue.ts'
 import type { RosterReport } from '../reports.ts'
 import { rosterReport } from '../reports.ts'
 import { readRoster } from '../trust/read-roster.ts'
+import type { Roster } from '../trust/roster.ts'
 import { cutsOf } from '../trust/roster.ts'
 import { findCut } from '../trust/cut.ts'
 import { trustAfter } from './after.ts'
@@ -21,8 +22,10 @@ import { checkEntry } from './check.ts'
 import type { CutPlace, CutPlan } from './cut-plan.ts'
 import { tellCut } from './cut-plan.ts'
 import { freeze, planFreeze } from './freeze.ts'
-import type { RosterChange, RosterPlan } from './plan.ts'
+import type { RosterPlan } from './plan.ts'
 import { planChange } from './plan.ts'
+import { unfitAmong } from './read.ts'
+import type { RosterChange } from './roster-change.ts'
 import type { Candidate } from './submit.ts'
 import { candidatesOf, findCandidate, submit } from './submit.ts'
 import { changesBetween } from './told.ts'
@@ -44,6 +47,8 @@ export interface RosterMade extends RosterReport {
   /** The version that was signed and waits for more signatures; null when it counts. */
   readonly candidate: CandidateReport | null
   readonly cuts: readonly CutPlan[]
+  /** Patterns that the change lets an agent read, and that no stream here fits yet. */
+  readonly unfit: readonly string[]
 }
 
 /** What `show` gives. */
@@ -123,8 +128,9 @@ export class Rosters {
     assertArgument('change', change, 'object')
     return this.#inTurn(async ({ context, signer }) => {
       const { next, blocks, cuts } = await planChange(context, change)
-      if (next === undefined) return made(context, undefined, cuts)
-      return made(context, await submit(context, signer, next, blocks, instead), cuts)
+      const body = next && (await submit(context, signer, next, blocks, instead))
+      const unfit = 'read' in change ? await unfitAmong(context, readOf(next, change.agent)) : []
+      return { ...(await made(context, body, cuts)), unfit }
     })
   }
 
@@ -231,7 +237,12 @@ async function made(
     new: body !== undefined,
     candidate: candidate === undefined ? null : candidateReport(candidate),
     cuts,
+    unfit: [],
   }
+}
+
+function readOf(roster: Roster | undefined, agent: string): readonly string[] {
+  return roster?.agents.find(({ id }) => id === agent)?.read ?? []
 }
 
 function candidateReport({ body, version, signed, lacks, lacksOwn }: Candidate): CandidateReport {

@@ -1,6 +1,7 @@
 import type { AgentKey, Grant, Roster } from '../trust/roster.ts'
 import { keysOf } from '../trust/roster.ts'
 import { givesSame, grantTexts } from './grants.ts'
+import { readWords } from './read.ts'
 
 /** Returns in words what a roster changes of the one before, one line each. */
 export function changesBetween(now: Roster, next: Roster): readonly string[] {
@@ -25,10 +26,10 @@ function agentLines(now: Roster, next: Roster): string[] {
     const before = now.agents.find(({ id }) => id === agent.id)
     const aliases = agent.aliases.filter((alias) => before?.aliases.includes(alias) !== true)
     const isNew = before === undefined ? [`new agent ${agent.id}`] : []
+    // what most agents may read, everything, needs no line
+    const known = JSON.stringify(before?.read ?? ['*'])
     const read =
-      before === undefined || before.read.join() === agent.read.join()
-        ? []
-        : [`${agent.id} may read ${agent.read.join(', ')}`]
+      JSON.stringify(agent.read) === known ? [] : [`${agent.id} ${readWords(agent.read)}`]
     return [...isNew, ...aliases.map((alias) => `${agent.id} is also ${alias}`), ...read]
   })
 }

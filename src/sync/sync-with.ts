@@ -1,14 +1,15 @@
 import type { ContextOptions } from '../context.ts'
 import { readConfig } from '../store-folder.ts'
+import { fitsPattern } from '../trust/roster.ts'
 import { findRemote } from './find-remote.ts'
 import { KeptOpen } from './kept-open.ts'
-import type { Peer } from './peer.ts'
+import type { Peer, SettledPeer } from './peer.ts'
 import { openOwn } from './peer.ts'
 import { Quarantine } from './quarantine.ts'
 import type { WithOwn } from './reconcile.ts'
 import { readMarks, writeMarks } from './remote-marks.ts'
 import { Remotes } from './remotes.ts'
-import type { SessionOptions, SessionReport } from './session.ts'
+import type { SessionOptions, SessionReport, Vanished } from './session.ts'
 import { syncSession } from './session.ts'
 import type { TransportOptions } from './transport.ts'
 import { openTransport } from './transport.ts'
@@ -51,19 +52,35 @@ export async function syncWith(
   try {
     const marks = await readMarks(keysFolder, genesis, url)
     const done = await syncSession(withOwnOf(kept), transport, quarantine, marks, options)
+    const vanished = await unshownLeftOut(kept, url, agent, done.report.vanished)
     // nothing is asked any more: both sides close while it is noted what they have
     await Promise.all([
       options.dryRun ? undefined : writeMarks(keysFolder, genesis, url, done.marks),
       kept[Symbol.asyncDispose](),
       transport[Symbol.asyncDispose](),
     ])
-    const { unstored, vanished } = done.report
+    const { unstored } = done.report
     const isFaulty = unstored.some(({ fate }) => fate !== 'parked')
     const exit = isFaulty || vanished.length > 0 ? 9 : 0
-    return { remote: name, url, ...done.report, exit }
+    return { remote: name, url, ...done.report, vanished, exit }
   } finally {
     await quarantine.close()
   }
+}
+
+/** Leaves out what is of streams that the roster lets the agent read no more: over HTTP they are not shown. */
+async function unshownLeftOut(
+  store: { open(): Promise<SettledPeer> },
+  url: string,
+  agent: string | undefined,
+  vanished: readonly Vanished[],
+): Promise<readonly Vanished[]> {
+  if (vanished.length === 0 || !/^https?:/.test(url)) return vanished
+  await using own = await store.open()
+  const read = own.trust.roster.agents.find(({ id }) => id === agent)?.read
+  return vanished.filter(
+    ({ stream }) => read === undefined || stream === 'roster' || fitsPattern(read, stream),
+  )
 }
 
 /** Returns what opens the store for one step at a time. */

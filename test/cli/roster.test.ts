@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { signerOfSeed } from '../../keys/signer.ts'
-import { bytesOf, envelopeOf } from '../support/envelope.ts'
+import type { Ran } from '../support/cli.ts'
+import { bytesOf, envelopeOf, writeEnvelope } from '../support/envelope.ts'
 import { signerOf } from '../support/forge.ts'
 import type { TestStore } from '../support/store.ts'
 import {
@@ -67,6 +68,13 @@ describe('a change of the roster that can’t be made', () => {
     [['roster', 'grant', agents.a, 'DID', 'csag:handoff/tide-gauge'], 2],
     [['roster', 'grant', agents.a, 'DID', 't*n:*'], 2],
     [['roster', 'grant', agents.a, 'DID', '--readmit', 'nonsense'], 2],
+    [['roster', 'read', agents.a], 2],
+    [['roster', 'read', agents.a, 'nope'], 2],
+    [['roster', 'read', agents.a, 'none', 'turn:*'], 2],
+    [['roster', 'read', agents.a, 'turn:*:x'], 2],
+    [['roster', 'read', 'csag:agent/nobody', '*'], 1],
+    [['roster', 'add', agents.a, didOf('other'), '--read', 'turn:*'], 6],
+    [['roster', 'add', 'csag:agent/new', didOf('other'), '--read', 'nope'], 2],
     [['roster', 'propose'], 2],
     [['roster', 'propose', '--threshold', '0'], 2],
     [['roster', 'propose', '--threshold', '2'], 2],
@@ -434,3 +442,59 @@ describe('a key of a level', () => {
     expect((await store.run('roster', 'add', agents.a, did, '--level', 'agent')).exit).toBe(6)
   })
 })
+
+describe('what an agent may read', () => {
+  it('is told, narrowed, widened and taken away; the same again changes nothing', async () => {
+    const store = await fresh()
+    const { stream } = json<{ stream: string }>(await putSmall(store, 'csag:handoff/tide-gauge'))
+    const read = async (...patterns: string[]) =>
+      ok(store.run('roster', 'read', agents.a, ...patterns))
+    const first = await read('turn:*', 'csag:handoff/tide-gauge')
+    expect(first.out).toContain(`agent ${agents.a}\n  may read ${stream}, turn:*\n`)
+    expect(first.err).toBe(
+      'hstore: warning: "turn:*" fits no stream here yet: hstore heads lists them\n',
+    )
+    const again = await ok(store.run('roster', 'read', agents.a, stream, 'turn:*', '--json'))
+    expect(json(again)).toMatchObject({ new: false })
+    expect((await read('none')).out).toContain('  may read the rosters alone\n')
+    expect((await read('*')).out).not.toContain('may read')
+    expect((await read('csag:*')).out).toContain('  may read csag:*\n')
+    expect(json(await store.run('verify', '--all', '--json'))).toMatchObject({ findings: [] })
+  })
+
+  it('is said of a new agent, and never changed by another key of it', async () => {
+    const store = await fresh()
+    const add = ['roster', 'add', 'csag:agent/new']
+    const first = await ok(store.run(...add, didOf('one'), '--read', 'turn:*', 'csag:x:*'))
+    expect(first.out).toContain('agent csag:agent/new\n  may read csag:x:*, turn:*\n')
+    expect(await store.run(...add, didOf('two'), '--read', '*')).toMatchObject({ exit: 6, out: '' })
+    const second = await ok(store.run(...add, didOf('two')))
+    expect(second.out).toContain('agent csag:agent/new\n  may read csag:x:*, turn:*\n')
+    expect((await store.run(...add, didOf('one'), '--read', 'none')).exit).toBe(6)
+  })
+
+  it('is shown to the root that is to sign it', async () => {
+    const store = await fresh()
+    const second = (await signerOf(store, agents.b)).did
+    const roots = ['--root', `${second}:maria`, '--threshold', '2']
+    await store.run('roster', 'propose', ...roots)
+    const waits = json<Waits>(await store.run('roster', 'show', '--json'))
+    await ok(store.run('roster', 'sign', waits.candidates[0]!.body, '--yes', '--as', agents.b))
+    const add = ['roster', 'add', 'csag:agent/new', didOf('one'), '--read', 'turn:*', '--json']
+    const made = await store.run(...add)
+    expect(made.exit).toBe(3)
+    const { candidate } = json<{ candidate: { body: string } }>(made)
+    const signed = await store.run('roster', 'sign', candidate.body, '--yes', '--as', agents.b)
+    expect(signed.err).toContain('csag:agent/new may read turn:*\n')
+  })
+})
+
+interface Waits {
+  readonly candidates: readonly { readonly body: string }[]
+}
+
+async function putSmall(store: TestStore, workspace: string): Promise<Ran> {
+  const small = { workspace, revision: 'R1', author: agents.merger }
+  const file = await writeEnvelope(path.join(store.root, 'w'), small)
+  return ok(store.run('put', file, '--as', agents.merger, '--json'))
+}

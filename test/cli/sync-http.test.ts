@@ -45,13 +45,9 @@ afterAll(async () => {
   for (const server of servers) await server.close()
 })
 
-async function serve(
-  store: TestStore,
-  publicStreams: readonly string[] = [],
-  onAbsent?: (pattern: string) => void,
-): Promise<string> {
+async function serve(store: TestStore, publicStreams: readonly string[] = []): Promise<string> {
   const options = { store: store.store, keys: store.keys, waitMs: 20_000 }
-  const listen = { host: '127.0.0.1', port: 0, publicStreams, onAbsent, clock: Date.now }
+  const listen = { host: '127.0.0.1', port: 0, publicStreams, clock: Date.now }
   const server = await serveOverHttp(options, listen)
   servers.push(server)
   return server.url
@@ -123,25 +119,6 @@ describe('http://', () => {
       })
     const ran = await there.run('serve', '--listen', `127.0.0.1:${port}`)
     expect(ran).toMatchObject({ exit: 2, out: '' })
-  })
-
-  it('takes public streams by name without the family, and tells which fit nothing yet', async () => {
-    const there = await copyOf(full)
-    const absent: string[] = []
-    const later = 'csag:csag:handoff/later'
-    const patterns = [historyWorkspace, later, 'turn:*']
-    const url = await serve(there, patterns, (pattern) => absent.push(pattern))
-    expect(absent).toEqual([later, 'turn:*'])
-    await putOne(there, 'secret')
-    await putOne(there, 'later')
-    const rows = (await told(await post(url, { is: 'hello', v: 1 })))['streams'] as unknown[][]
-    expect(rows.map(([name]) => name)).toEqual([later, stream, 'roster'])
-  })
-
-  it('is not served with a public pattern that no stream could fit', async () => {
-    const there = await copyOf(full)
-    for (const pattern of ['nope', 'csag:*:handoff', 'roster:x'])
-      await expect(serve(there, [pattern])).rejects.toMatchObject({ code: 'HSTORE_USAGE' })
   })
 
   it('names a server that is not there, and one that is none', async () => {

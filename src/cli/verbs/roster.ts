@@ -1,4 +1,4 @@
-import type { RosterChange } from '../../roster/plan.ts'
+import type { RosterChange } from '../../roster/roster-change.ts'
 import { parseGrant } from '../../roster/grants.ts'
 import type { RosterShown } from '../../roster/rosters.ts'
 import type { Io } from '../io.ts'
@@ -32,7 +32,8 @@ export const rosterAdd: Verb = async (io, [agent = '', did = ''], options) => {
   const old = options['replaces'] as string | undefined
   const replaces = old === undefined ? undefined : { did: old, place: placeOf(options) }
   const grants = listOf(options['grant']).map(parseGrant)
-  const change: RosterChange = { change: 'add', agent, did, machine, level, grants, replaces }
+  const read = options['read'] === undefined ? undefined : readOf(listOf(options['read']))
+  const change: RosterChange = { change: 'add', agent, did, machine, level, grants, read, replaces }
   return replaces === undefined
     ? makeNow(
         io,
@@ -46,6 +47,15 @@ export const rosterAdd: Verb = async (io, [agent = '', did = ''], options) => {
 /** `hstore roster alias`: another name of an agent. */
 export const rosterAlias: Verb = async (io, [agent = '', alias = ''], options) =>
   makeNow(io, { change: 'alias', agent, alias }, options, 'the agent has this name already')
+
+/** `hstore roster read`: the streams that an agent may read. */
+export const rosterRead: Verb = async (io, [agent = '', ...patterns], options) =>
+  makeNow(
+    io,
+    { change: 'read', agent, read: readOf(patterns) },
+    options,
+    'the agent may read just that already',
+  )
 
 /** `hstore roster grant`: more rights for a key, or for entries that a cut left out. */
 export const rosterGrant: Verb = async (io, [agent = '', did = '', ...texts], options) => {
@@ -92,6 +102,10 @@ async function makeNow(
 ): Promise<number> {
   await using store = await openNamed(io, options)
   return tellMade(io, await store.rosters.make(change, signOptions(options)), options, nothing)
+}
+
+function readOf(patterns: readonly string[]): readonly string[] {
+  return patterns.length === 1 && patterns[0] === 'none' ? [] : patterns
 }
 
 function rootOf(text: string): { did: string; holder: string } {
