@@ -59,17 +59,17 @@ function isThere(file: string): boolean {
 /**
  * Returns a store's configuration.
  *
+ * @param advice - What is told to do where there is no store.
  * @throws {HandoffError} `HSTORE_STORE_MISSING` when the folder is no store; `HSTORE_STORE_FOREIGN` when another user
  * owns it; `HSTORE_INPUT_UNREADABLE` when its configuration can't be read, `HSTORE_CONFIG_DAMAGED` when it is none;
  * `HSTORE_VERSION_NEWER` for a later format.
  */
-export function readConfig(folder: string): StoreConfig {
-  if (!isStore(folder)) {
-    throw new HandoffError(
-      'HSTORE_STORE_MISSING',
-      `${folder} is no store: run hstore init --as AGENT there`,
-    )
-  }
+export function readConfig(
+  folder: string,
+  advice = 'run hstore init --as AGENT there',
+): StoreConfig {
+  if (!isStore(folder))
+    throw new HandoffError('HSTORE_STORE_MISSING', `${folder} is no store: ${advice}`)
   refuseForeign(folder)
   if (!hasConfig(folder)) throw damaged(folder, 'is gone')
   const file = path.join(folder, configName)
@@ -94,6 +94,9 @@ function readText(file: string): string {
     throw unreadable(file, error)
   }
 }
+
+/** What is told where somebody else's store is not where it is looked for: one that is made there would be another. */
+export const lookAtAddress = 'look at the address'
 
 /** Writes a store's configuration, which makes the folder a store. */
 export async function writeConfig(folder: string, config: StoreConfig): Promise<void> {

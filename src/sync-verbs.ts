@@ -1,7 +1,7 @@
 import type { ContextOptions } from './context.ts'
 import { streamPattern } from './graph/stream-names.ts'
 import { assertArgument } from './kernel/errors.ts'
-import { folderOf, readConfig } from './store-folder.ts'
+import { folderOf, lookAtAddress, readConfig } from './store-folder.ts'
 import type { OpenStoreOptions } from './store-options.ts'
 import type { Signer } from './keyring.ts'
 import { hasKey, openKey } from './keyring.ts'
@@ -87,7 +87,7 @@ export async function removeRemote(name: string, options: ClosedStoreOptions): P
 /** Answers a client over a pair of pipes until they end; the store is open only while it is read or written. */
 export async function serveOverPipes(options: ClosedStoreOptions, pipes: Pipes): Promise<void> {
   const context = await contextOptionsOf(options)
-  readConfig(context.folder)
+  readConfig(context.folder, lookAtAddress)
   await using kept = new KeptOpen(context.folder, () => openOwn(context))
   await serveStdio({ directory: context.folder, open: () => kept.open() }, pipes)
 }

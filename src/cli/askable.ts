@@ -16,7 +16,6 @@ const askable: ReadonlySet<string> = new Set([
   'put',
   'resume',
   'show',
-  'stats',
   'status',
 ])
 

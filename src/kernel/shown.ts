@@ -1,5 +1,5 @@
 /** Characters of others' text that a message shows. */
-const SHOWN = 120
+export const shownAtMost = 120
 
 /** Returns `text` in quotes, bounded and printable, for a message. */
 export function quoted(text: string): string {
@@ -25,5 +25,5 @@ function printable(text: string): string {
 }
 
 function cut(text: string): string {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+  return text.length > shownAtMost ? `${text.slice(0, shownAtMost)}…` : text
 }

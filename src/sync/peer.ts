@@ -5,7 +5,7 @@ import type { ContextOptions } from '../context.ts'
 import { openContext } from '../context.ts'
 import { HandoffError } from '../errors.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import { readConfig } from '../store-folder.ts'
+import { lookAtAddress, readConfig } from '../store-folder.ts'
 import type { Pins } from '../trust/pin-file.ts'
 import { findPins, unpinned, writePins } from '../trust/pin-file.ts'
 import type { Trust } from '../trust/standing.ts'
@@ -64,7 +64,7 @@ function textOfPins(keysFolder: string, genesis: CidText): string | undefined {
  * its genesis is the start of.
  */
 export async function openOther(folder: string, waitMs: number): Promise<SettledPeer> {
-  const { genesis } = readConfig(folder)
+  const { genesis } = readConfig(folder, lookAtAddress)
   const db = await openDatabase(folder, { waitMs })
   try {
     const ground: Ground = { db, genesis, pins: unpinned(genesis), marks: undefined }

@@ -9,7 +9,7 @@ import { decodeMessage, encodeMessage } from '../../store/wire.ts'
 import { HandoffError } from '../errors.ts'
 import { whyOf } from '../kernel/errno.ts'
 import { HstoreError } from '../kernel/errors.ts'
-import { bounded, quoted } from '../kernel/shown.ts'
+import { quoted, shownAtMost } from '../kernel/shown.ts'
 import { Pace } from './pace.ts'
 import { Patience, within } from './patience.ts'
 import type { Transport } from './protocol.ts'
@@ -49,7 +49,7 @@ export class SshTransport implements Transport {
     this.name = url
     this.#child = this.#start([...command, ...argumentsOf(url)])
     this.#child.stderr.on('data', (chunk: Buffer) => {
-      this.#told = (this.#told + chunk.toString()).slice(0, maxTold)
+      this.#told = (this.#told + chunk.toString()).slice(-maxTold)
     })
     this.#child.stdin.on('error', () => undefined)
     this.#failed = new Promise((_resolve, reject) => {
@@ -127,7 +127,8 @@ export class SshTransport implements Transport {
   }
 
   #fault(why: string): HandoffError {
-    const told = this.#told.trim() === '' ? '' : `: ${quoted(bounded(this.#told.trim()))}`
+    const words = lastWords(this.#told)
+    const told = words === '' ? '' : `: ${quoted(words)}`
     return new HandoffError('HSTORE_REMOTE_FAILED', `${this.name}: ${why}${told}`)
   }
 
@@ -143,6 +144,20 @@ export class SshTransport implements Transport {
     this.#child.kill()
     this.#child.unref()
   }
+}
+
+/** What went wrong stands in the last lines of what ssh says; as many of them as are shown, on one line. */
+function lastWords(told: string): string {
+  const lines = told
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  let words = lines.pop() ?? ''
+  for (const line of lines.toReversed()) {
+    if (line.length + words.length + 2 > shownAtMost) break
+    words = `${line}; ${words}`
+  }
+  return words
 }
 
 async function* endedBy(

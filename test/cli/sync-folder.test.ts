@@ -249,6 +249,11 @@ describe('sync', () => {
     expect(ran.err).toContain(other.genesis)
     expect(await b.run('sync', b.store)).toMatchObject({ exit: 2 })
     expect(await b.run('sync', '/nowhere')).toMatchObject({ exit: 9 })
+    for (const verb of ['sync', 'clone']) {
+      const none = await b.run(verb, shared, '--store', verb === 'sync' ? b.store : place())
+      expect(none.exit).toBe(9)
+      expect(none.err).toContain('is no store: look at the address')
+    }
     expect(await b.run('sync', 'ftp://x')).toMatchObject({ exit: 2 })
     expect(await digestOf(b.store)).toBe(before)
   })

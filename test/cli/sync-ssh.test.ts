@@ -105,6 +105,28 @@ describe('ssh://', () => {
     expect(bad).toMatchObject({ exit: 9, out: '' })
   })
 
+  it('keeps the last lines of what ssh says, on one line', async () => {
+    const here = await copyOf(full)
+    const failing = path.join(shared, 'warning')
+    const many = `i=0\nwhile [ $i -lt 200 ]; do echo "Warning: Identity file $i not accessible." >&2; i=$((i+1)); done\n`
+    const last = 'user@nowhere: Permission denied (publickey).'
+    await writeFile(failing, `#!/bin/sh\n${many}printf '${last}\\r\\n' >&2\nexit 255\n`, {
+      mode: 0o700,
+    })
+    const ran = await here.runWith({ env: { HSTORE_SSH: failing } }, 'sync', 'ssh://nowhere/x')
+    expect(ran).toMatchObject({ exit: 9, out: '' })
+    expect(ran.err).toContain(`"Warning: Identity file 199 not accessible.; ${last}"`)
+    expect(ran.err).not.toContain(String.raw`\u000`)
+  })
+
+  it('says of a folder that is no store over there to look at the address', async () => {
+    const there = await copyOf(full)
+    const env = { HSTORE_SSH: await fakeSsh(there) }
+    const ran = await there.runWith({ env }, 'sync', `ssh://host${shared}`)
+    expect(ran).toMatchObject({ exit: 9, out: '' })
+    expect(ran.err).toContain('is no store: look at the address')
+  })
+
   it('takes no word of an address for an option', async () => {
     const here = await copyOf(full)
     for (const url of [
