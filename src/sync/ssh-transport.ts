@@ -119,9 +119,14 @@ export class SshTransport implements Transport {
 
   async #drained(sizeBytes: number): Promise<void> {
     const { stdin } = this.#child
-    const drained = Promise.race([once(stdin, 'drain'), once(stdin, 'close')]).catch(() => {
-      throw this.#fault('it broke off')
-    })
+    // whichever does not come would be listened for as long as the process lives
+    const over = new AbortController()
+    const ends = ['drain', 'close'].map((end) => once(stdin, end, { signal: over.signal }))
+    const drained = Promise.race(ends)
+      .catch(() => {
+        throw this.#fault('it broke off')
+      })
+      .finally(() => over.abort())
     const mostMs = this.#idleMs + this.#pace.allowanceMs(sizeBytes)
     await within(drained, mostMs, () => this.#fault('it takes nothing more'))
   }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { launcher } from '../support/cli.ts'
 import { bytesOf, writeEnvelope } from '../support/envelope.ts'
 import { hasSshd, startSshd } from '../support/loopback-sshd.ts'
@@ -70,7 +70,12 @@ async function withKeys(store: TestStore, other: TestStore): Promise<Pick<TestSt
 describe('ssh://', () => {
   it('goes through the program that HSTORE_SSH names', async () => {
     const there = await copyOf(full)
+    const warnings: Error[] = []
+    const note = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', note)
+    onTestFinished(() => void process.off('warning', note))
     await walk(`ssh://host${there.store}`, there, { HSTORE_SSH: await fakeSsh(there) })
+    expect(warnings).toEqual([])
   })
 
   // where there is no OpenSSH, counted as skipped
