@@ -100,17 +100,18 @@ async function* gathered(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   if (parts.length > 0) yield Buffer.concat(parts)
 }
 
-/** A pipeline would drop what is unpacked and not read yet when its source fails; this unpacks chunk by chunk. */
+/**
+ * A pipeline would drop what is unpacked and not read yet when its source fails; this unpacks chunk by chunk, and no
+ * further than it is read: a small chunk can become a thousand times as much.
+ */
 class Inflater {
   readonly #inflate: InflateRaw
-  readonly #leftBytes: number
   readonly #limitBytes: number
-  readonly #out: Uint8Array[] = []
+  #leftBytes: number
   #inBytes = 0
-  #outBytes = 0
-  #settle: () => void = () => undefined
+  #wake: () => void = () => undefined
+  #isTaken = true
   #fault: StoreError | undefined
-  #isOver = false
 
   /**
    * @param window - What came before.
@@ -121,60 +122,53 @@ class Inflater {
     this.#inflate = createInflateRaw({ chunkSize: stepBytes, ...dictionary })
     this.#leftBytes = leftBytes
     this.#limitBytes = limitBytes
-    this.#inflate.on('data', (chunk: Uint8Array) => this.#add(chunk))
-    this.#inflate.on('end', () => this.#end())
-    this.#inflate.on('error', (error) => this.#fail(cutOff(error)))
+    this.#inflate.on('readable', () => this.#wake())
+    this.#inflate.on('error', (error) => this.#take(error))
   }
 
   async *next(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
     this.#inBytes += chunk.length
-    if (this.#isOver) this.#end()
-    else await this.#settled(() => this.#inflate.write(chunk, this.#settle))
-    yield* this.#taken()
+    yield* this.#unpacked((taken) => this.#inflate.write(chunk, taken))
+    if (this.#inflate.bytesWritten < this.#inBytes) throw refused('it has more behind its end')
   }
 
   async *end(): AsyncGenerator<Uint8Array> {
-    if (!this.#isOver) await this.#settled(() => this.#inflate.end())
-    yield* this.#taken()
+    // what is amiss with the end shows after it is written
+    yield* this.#unpacked((taken) => this.#inflate.once('end', taken).end())
   }
 
   close(): void {
     this.#inflate.destroy()
   }
 
-  #settled(start: () => void): Promise<void> {
-    return new Promise((resolve) => {
-      this.#settle = resolve
-      start()
-    })
-  }
-
-  /** What came before a fault goes first. */
-  *#taken(): Generator<Uint8Array> {
-    yield* this.#out.splice(0)
+  /** Yields what one step makes: what came before a fault goes first. */
+  async *#unpacked(
+    step: (taken: (error?: Error | null) => void) => void,
+  ): AsyncGenerator<Uint8Array> {
+    this.#isTaken = false
+    step((error) => this.#take(error))
+    for (;;) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      const chunk = this.#inflate.read() as Uint8Array | null
+      if (chunk !== null) yield this.#counted(chunk)
+      else if (this.#isTaken) break
+      else await woken
+    }
     if (this.#fault !== undefined) throw this.#fault
   }
 
-  #add(chunk: Uint8Array): void {
-    this.#outBytes += chunk.length
-    if (this.#outBytes <= this.#leftBytes) this.#out.push(chunk)
-    else {
-      this.#fail(tooLarge(this.#limitBytes))
-      this.#inflate.destroy()
-    }
+  #counted(chunk: Uint8Array): Uint8Array {
+    this.#leftBytes -= chunk.length
+    if (this.#leftBytes < 0) throw tooLarge(this.#limitBytes)
+    return chunk
   }
 
-  #end(): void {
-    this.#isOver = true
-    if (this.#inflate.bytesWritten < this.#inBytes)
-      this.#fail(refused('it has more behind its end'))
-    this.#settle()
-  }
-
-  #fail(fault: StoreError): void {
-    this.#isOver = true
-    this.#fault ??= fault
-    this.#settle()
+  #take(error?: Error | null): void {
+    this.#isTaken = true
+    if (error !== undefined && error !== null) this.#fault ??= cutOff(error)
+    this.#wake()
   }
 }
 

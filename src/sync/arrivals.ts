@@ -170,12 +170,14 @@ export class Arrivals implements MoreBlocks {
 
   /** Leaves what waits for the next one that opens the file. */
   close(): void {
+    this.#recent.clear()
     closeSync(this.#descriptor)
     if (this.#places.size === 0) rmSync(this.#file, { force: true })
   }
 
   /** Removes all that was not published. */
   async drop(): Promise<void> {
+    this.#recent.clear()
     closeSync(this.#descriptor)
     rmSync(this.#file, { force: true })
     for (const artifact of this.#large.values()) await artifact.discard()

@@ -9,6 +9,9 @@ import type { Sent, Served } from './request.ts'
 import { plain } from './request.ts'
 import type { Rights } from './rights.ts'
 
+/** A request that waits has room here all the time: a client that is told that another brings it asks again. */
+const waitMs = 2000
+
 /** Takes in more of a large artifact, and says how much of it is here, and why it may be less than was sent. */
 export async function give({ served, fields, rights, hungUp, blocks }: Sent): Promise<Message> {
   assertWriter(rights)
@@ -16,7 +19,7 @@ export async function give({ served, fields, rights, hungUp, blocks }: Sent): Pr
   const at = fields.count('at')
   const quarantine = await quarantineOf(served, rights)
   try {
-    const isHeld = await quarantine.large.hold(artifact, hungUp)
+    const isHeld = await quarantine.large.hold(artifact, hungUp, waitMs)
     const have = await quarantine.large.sizeOf(artifact)
     if (!isHeld || have !== at || quarantine.large.isWhole(artifact)) {
       for await (const _block of blocks);

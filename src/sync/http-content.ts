@@ -1,5 +1,4 @@
 import type { IncomingMessage as Request } from 'node:http'
-import { PassThrough } from 'node:stream'
 import { ContentDigest, contentDigest } from '../../keys/http-signature.ts'
 import type { CarTextBlock } from '../../store/car-read.ts'
 import type { IncomingMessage } from '../../store/wire.ts'
@@ -14,11 +13,11 @@ export function refusedLength({ headers }: Request, most: number): number | unde
   return Number.isSafeInteger(length) && length <= most ? undefined : 413
 }
 
-/** A request's content as it comes: what came before a cut is not lost. */
+/** A request's content: what came before a cut is not lost. */
 export interface Content {
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Whether it came whole, and is what was signed. */
-  readonly isSigned: Promise<boolean>
+  /** Lets pass what was not read, and returns whether all came, and is what was signed. */
+  isSigned(): Promise<boolean>
 }
 
 /** Returns whether a request has content, however long. */
@@ -28,33 +27,38 @@ export function hasContent({ headers }: Request): boolean {
 }
 
 /**
- * Returns content as it comes, for those who may write.
+ * Returns content as it comes, for those who may write: no more of it is taken in than is read.
  *
- * @param patience - How long is waited for it.
+ * @param patience - How long is waited for it, while it is read.
  */
 export function contentOf(
   request: AsyncIterable<Uint8Array>,
   digest: string,
-  most: number,
+  held: Held,
   patience: Patience,
 ): Content {
-  // all of it has room: it is read to its end, whatever is made of it
-  const chunks = new PassThrough({ highWaterMark: most + 1 })
-  const read = async (): Promise<boolean> => {
-    const came = new ContentDigest()
-    try {
-      for await (const chunk of patience.bound(request, tooSlow)) {
-        came.update(chunk)
-        chunks.write(chunk)
-      }
-      return came.value() === digest
-    } catch {
-      return false // cut off, or let go
-    } finally {
-      chunks.end()
+  const came = patience.bound(request, tooSlow)
+  const digestOfAll = new ContentDigest()
+  let isCut = false
+  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    const step = await came.next().catch(() => undefined)
+    if (step === undefined) isCut = true
+    if (step === undefined || step.done === true) {
+      held.allMoved()
+      return { done: true, value: undefined }
     }
+    held.moved(step.value.length)
+    digestOfAll.update(step.value)
+    return step
   }
-  return { chunks, isSigned: read() }
+  // without `return`: who reads no further leaves the rest to `isSigned`
+  const chunks = { [Symbol.asyncIterator]: () => ({ next }) }
+  let isWhole: Promise<boolean> | undefined
+  const passed = async (): Promise<boolean> => {
+    while ((await next()).done !== true);
+    return !isCut && digestOfAll.value() === digest
+  }
+  return { chunks, isSigned: () => (isWhole ??= passed()) }
 }
 
 /** Returns content once all of it is there: what is not whole takes no more memory than it has bytes. */
@@ -73,23 +77,31 @@ export async function wholeContent(
   } catch {
     // cut off, or let go: it is not what was signed
   }
+  held.allMoved()
   const whole = Buffer.concat(chunks)
   const came = (async function* () {
     yield whole
   })()
-  return { chunks: came, isSigned: Promise.resolve(contentDigest(whole) === digest) }
+  const isSigned = contentDigest(whole) === digest
+  return { chunks: came, isSigned: () => Promise.resolve(isSigned) }
 }
 
 function tooSlow(): Error {
   return new Error('it says nothing more, or too little')
 }
 
-/** Nothing is done with blocks before all is known to be what was signed. */
+/**
+ * Yields blocks, and ends when all is known to be what was signed: nothing is done with them before.
+ *
+ * @param begin - Called then, and awaited.
+ */
 export async function* untilSigned(
   blocks: IncomingMessage['blocks'],
-  isSigned: Promise<boolean>,
+  content: Content,
+  begin: () => Promise<void>,
 ): AsyncGenerator<CarTextBlock> {
   yield* blocks
-  if (!(await isSigned))
+  if (!(await content.isSigned()))
     throw new HandoffError('HSTORE_REMOTE_INVALID', 'it is not what was signed')
+  await begin()
 }

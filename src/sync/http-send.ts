@@ -14,9 +14,12 @@ export function end(
   response.end()
 }
 
-/** Tells a client that there is no room for it now. */
-export function endBusy(response: ServerResponse): void {
-  end(response, 503, { 'retry-after': '5', connection: 'close' })
+/**
+ * Tells a client that there is no room for it now. What it still sends is let pass: a connection that is closed before may
+ * take the answer along.
+ */
+export function endBusy(response: ServerResponse, retryAfterS = 5): void {
+  end(response, 503, { 'retry-after': String(retryAfterS) })
 }
 
 /**

@@ -80,7 +80,8 @@ export class HttpTransport implements Transport {
     for (let tries = 1; ; tries++) {
       const answer = await this.#post(content, over)
       if (answer.statusCode !== 503 || tries === maxTries) return answer
-      answer.resume()
+      // what is still on its way would go there in vain
+      answer.socket.destroy()
       await sleep(Math.min(maxWaitS, secondsIn(answer.headers['retry-after'])) * 1000)
     }
   }

@@ -42,11 +42,12 @@ export class LargeParts {
    * Keeps all others from writing one, until it is whole, refused, or left.
    *
    * @param hungUp - Aborted once nobody waits for it any more.
+   * @param mostMs - How long another writer is waited for.
    * @returns False where another writes it all the time.
    */
-  async hold(artifact: CidText, hungUp?: AbortSignal): Promise<boolean> {
+  async hold(artifact: CidText, hungUp?: AbortSignal, mostMs: number = waitMs): Promise<boolean> {
     if (this.#held.has(artifact)) return true
-    const untilMs = performance.now() + waitMs
+    const untilMs = performance.now() + mostMs
     for (;;) {
       const file = await this.#ours(() => claimPart(this.#folder, artifact, this.#presence))
       if (file !== undefined) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { linkForm } from '../../store/canonical.ts'
 import type { Block } from '../../store/block.ts'
 import type { CidText } from '../../store/cid-text.ts'
@@ -21,8 +22,9 @@ interface Have {
   readonly why: string
 }
 
-/** So often in turn nothing more of one may get there: another that brings it is waited for at the remote each time. */
+/** So often in turn nothing more of one may get there: another that brings it is waited for so long each time. */
 const maxTries = 8
+const pauseMs = 5000
 /** A remote that takes less of each request than this is left. */
 const leastBytes = 16 * 1024
 
@@ -82,6 +84,7 @@ export class LargePusher {
       const isThrownAway = there.have === 0 && at > 0
       if (isAllGiven || isThrownAway) break
       tries = there.have > at ? 0 : tries + 1
+      if (there.why !== '') await sleep(pauseMs)
     }
     return there
   }

@@ -11,6 +11,14 @@ const lookMs = 100
 export interface Held extends Disposable {
   /** Tells that so many bytes have come from or gone to the client. */
   moved(bytes: number): void
+  /** Tells that the client is not waited for any more: what takes its time now is not its fault. */
+  allMoved(): void
+}
+
+/** A turn at work of which little is done at once. */
+export interface Turn extends Disposable {
+  /** Resolves once it is there; to be awaited before the turn is disposed of. */
+  begin(): Promise<void>
 }
 
 interface Holder {
@@ -56,6 +64,9 @@ export class Room {
       moved: (moved) => {
         holder.movedBytes += moved
       },
+      allMoved: () => {
+        holder.movedBytes = Number.POSITIVE_INFINITY
+      },
       [Symbol.dispose]: () => this.#drop(holder),
     }
   }
@@ -72,15 +83,31 @@ export class Room {
 
   /** Does some work as soon as few others do theirs: what it needs before it has an answer is bounded by their number. */
   async work<T>(work: () => Promise<T>): Promise<T> {
+    using turn = this.turn()
+    await turn.begin()
+    return await work()
+  }
+
+  /** Returns a turn at such work, for what is known only later to need one. */
+  turn(): Turn {
+    let begun: Promise<void> | undefined
+    return {
+      begin: () => (begun ??= this.#beginWork()),
+      [Symbol.dispose]: () => {
+        if (begun !== undefined) this.#endWork()
+      },
+    }
+  }
+
+  async #beginWork(): Promise<void> {
     if (this.#atWork < maxAtWork) this.#atWork += 1
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#atWork -= 1
-      else next()
-    }
+  }
+
+  #endWork(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#atWork -= 1
+    else next()
   }
 
   #isSlow({ sinceMs, movedBytes }: Holder): boolean {

@@ -29,6 +29,8 @@ export const syncType = 'application/vnd.hstore.sync'
 /** Bytes that come from clients and wait to go to them, over all that are signed and all that are not. */
 const signedBytes = 64 * 1024 * 1024
 const unsignedBytes = 24 * 1024 * 1024
+/** What a request takes that is read as it comes, however long it is: a block, and the pieces that it comes in. */
+const streamedBytes = 4 * 1024 * 1024
 /** So long a client waits for room. */
 const busyMs = 10_000
 
@@ -91,37 +93,52 @@ async function respondSync(
   const most = rights.mayWrite ? wireLimits.packedBytes : maxReaderBytes
   const refused = refusedLength(request, most)
   if (refused !== undefined) return end(response, refused, { connection: 'close' })
-  const room = roomOf(rooms, request)
-  if (rights.mayWrite) {
-    const content = contentOf(request, digest, most, new Patience(silenceMs))
-    const message = await answerTo(served, content, rights, goneOf(response))
-    if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
-    await sendAnswer(response, room, await packMessage(message))
-  } else await respondReader({ served, rights, room, digest }, request, response)
+  const asking = { served, rights, room: roomOf(rooms, request), digest }
+  if (rights.mayWrite) await respondWriter(asking, request, response)
+  else await respondReader(asking, request, response)
 }
 
 /** Questions are small: one is read when all of it is there, and few are answered at once. */
 async function respondReader(
-  { served, rights, room, digest }: Reader,
+  asking: Asking,
   request: Request,
   response: ServerResponse,
 ): Promise<void> {
+  const { room, digest } = asking
   const letGo = (): unknown => response.destroy()
   using held = await room.take(Number(request.headers['content-length']), letGo, busyMs)
   if (held === undefined) return endBusy(response)
   const content = await wholeContent(request, digest, held, new Patience(silenceMs))
-  if (!(await content.isSigned)) return end(response, 400, { connection: 'close' })
+  if (!(await content.isSigned())) return end(response, 400, { connection: 'close' })
   const gone = goneOf(response)
   await room.work(async () => {
     if (gone.aborted) return
-    const packed = await packMessage(await answerTo(served, content, rights, gone))
-    const sent = await room.take(packed.length, letGo, busyMs)
-    if (sent === undefined) endBusy(response)
-    else void sendPacked(response, packed, sent)
+    await sendAnswer(response, room, await answerTo(asking, content, gone))
   })
 }
 
-interface Reader {
+/** What is sent along goes to the disk as it comes; few are answered at once, each when all of it has come. */
+async function respondWriter(
+  asking: Asking,
+  request: Request,
+  response: ServerResponse,
+): Promise<void> {
+  const { room, digest } = asking
+  using held = await room.take(streamedBytes, () => response.destroy(), busyMs)
+  if (held === undefined) return endBusy(response)
+  const content = contentOf(request, digest, held, new Patience(silenceMs))
+  using turn = room.turn()
+  const begin = async (): Promise<void> => {
+    held[Symbol.dispose]()
+    await turn.begin()
+  }
+  const message = await answerTo(asking, content, goneOf(response), begin)
+  if (!(await content.isSigned())) return end(response, 400, { connection: 'close' })
+  await sendAnswer(response, room, message)
+}
+
+/** Who asks, and where. */
+interface Asking {
   readonly served: Served
   readonly rights: Rights
   readonly room: Room
@@ -165,25 +182,29 @@ function textOf(value: string | readonly string[] | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** @param begin - Called and awaited before anything is done but to read the content. */
 async function answerTo(
-  served: Served,
-  { chunks, isSigned }: Content,
-  rights: Rights,
+  { served, rights }: Asking,
+  content: Content,
   hungUp: AbortSignal,
+  begin = async (): Promise<void> => undefined,
 ): Promise<Message> {
   try {
-    const { control, blocks } = await decodeMessage(chunks)
-    return await answer(served, { control, blocks: untilSigned(blocks, isSigned) }, rights, hungUp)
+    const { control, blocks } = await decodeMessage(content.chunks)
+    const signed = untilSigned(blocks, content, begin)
+    return await answer(served, { control, blocks: signed }, rights, hungUp)
   } catch (error) {
     if (error instanceof HstoreError) return refusal(error)
     throw error
   }
 }
 
-async function sendAnswer(response: ServerResponse, room: Room, packed: Packed): Promise<void> {
+/** Returns once there is room for an answer: that it goes to the client is not waited for. */
+async function sendAnswer(response: ServerResponse, room: Room, message: Message): Promise<void> {
+  const packed = await packMessage(message)
   const held = await room.take(packed.length, () => response.destroy(), busyMs)
   if (held === undefined) endBusy(response)
-  else await sendPacked(response, packed, held)
+  else void sendPacked(response, packed, held)
 }
 
 function sendPacked(response: ServerResponse, packed: Packed, held: Held): Promise<void> {

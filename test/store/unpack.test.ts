@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { unpack } from '../../store/unpack.ts'
@@ -75,5 +76,18 @@ describe('unpacking', () => {
     const { bytes, fault } = await read(unpack(chunksOf(bomb), limits))
     expect(fault).toMatchObject(refused)
     expect(bytes.length).toBeLessThanOrEqual(limits.sizeBytes)
+  })
+
+  it('goes no further than it is read', async () => {
+    const mib = 1024 * 1024
+    const bomb = deflateRawSync(Buffer.alloc(100 * mib))
+    const before = process.memoryUsage().arrayBuffers
+    const unpacked = unpack([bomb] as never, { packedBytes: mib, sizeBytes: 200 * mib })
+    const first = await unpacked.next()
+    expect((first.value as Uint8Array).length).toBeGreaterThan(0)
+    // another thread unpacks: it has long been ahead by all, if it goes ahead
+    await sleep(500)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * mib)
+    await unpacked.return(undefined)
   })
 })

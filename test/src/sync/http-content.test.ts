@@ -8,13 +8,17 @@ import { bytesOf } from '../../support/envelope.ts'
 
 const all = bytesOf('content', 12 * 1024)
 const digest = contentDigest(all)
-const held = { moved: () => undefined, [Symbol.dispose]: () => undefined }
+const held = {
+  moved: () => undefined,
+  allMoved: () => undefined,
+  [Symbol.dispose]: () => undefined,
+}
 
 const readers: readonly (readonly [
   string,
   (came: AsyncIterable<Uint8Array>, patience: Patience) => Promise<Content>,
 ])[] = [
-  ['as it comes', async (came, patience) => contentOf(came, digest, all.length, patience)],
+  ['as it comes', async (came, patience) => contentOf(came, digest, held, patience)],
   ['when it is whole', (came, patience) => wholeContent(came, digest, held, patience)],
 ]
 
@@ -42,7 +46,7 @@ describe.each(readers)('content that is read %s', (_how, read) => {
     // in all, longer than nothing may come: 12 KiB at 4 KiB/s
     const content = await read(paced(1024, 250), new Patience(2500))
     expect((await taken(content)).equals(all)).toBe(true)
-    expect(await content.isSigned).toBe(true)
+    expect(await content.isSigned()).toBe(true)
   })
 
   it.each([
@@ -52,11 +56,30 @@ describe.each(readers)('content that is read %s', (_how, read) => {
     const content = await read(came(), new Patience(200))
     const kept = await taken(content)
     expect(kept.equals(all.subarray(0, kept.length))).toBe(true)
-    expect(await content.isSigned).toBe(false)
+    expect(await content.isSigned()).toBe(false)
   })
 })
 
 it('content that is read as it comes and stops leaves what came', async () => {
-  const content = contentOf(paced(1024, 0, 5 * 1024), digest, all.length, new Patience(200))
+  const content = contentOf(paced(1024, 0, 5 * 1024), digest, held, new Patience(200))
   expect(await taken(content)).toHaveLength(5 * 1024)
+})
+
+it('content that is read as it comes is taken in no faster than it is read, and passes by where it is not', async () => {
+  let given = 0
+  const came = async function* (): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < all.length; at += 1024) {
+      given += 1
+      yield all.subarray(at, at + 1024)
+    }
+  }
+  const content = contentOf(came(), digest, held, new Patience(2500))
+  for await (const chunk of content.chunks) {
+    expect(chunk).toHaveLength(1024)
+    break
+  }
+  expect(given).toBe(1)
+  expect(await content.isSigned()).toBe(true)
+  expect(await content.isSigned()).toBe(true)
+  expect(given).toBe(12)
 })

@@ -304,4 +304,17 @@ describe('bytes of blocks that came of late', () => {
     recent.add({ cid: cids[0]!, bytes: new Uint8Array(11) })
     expect(held()).toEqual([undefined, undefined, undefined, undefined])
   })
+
+  it('that came of late are kept up to a limit over all of a process', () => {
+    const mib = 1024 * 1024
+    const cid = cidTextOf(Buffer.from('a'), 'raw')
+    const [one, other] = [new RecentBlocks(12 * mib), new RecentBlocks(12 * mib)]
+    one.add({ cid, bytes: new Uint8Array(10 * mib) })
+    other.add({ cid, bytes: new Uint8Array(10 * mib) })
+    expect([one.get(cid)?.bytes.length, other.get(cid)]).toEqual([10 * mib, undefined])
+    one.clear()
+    other.add({ cid, bytes: new Uint8Array(10 * mib) })
+    expect([one.get(cid), other.get(cid)?.bytes.length]).toEqual([undefined, 10 * mib])
+    other.clear()
+  })
 })

@@ -30,6 +30,14 @@ describe('the room of a server', () => {
     expect(room.find(50, none)).toBeUndefined()
   })
 
+  it('is not taken from those of whom nothing more is waited for', () => {
+    let ms = 0
+    const room = new Room(100, () => ms)
+    room.find(100, none)!.allMoved()
+    ms = 60_000
+    expect(room.find(1, none)).toBeUndefined()
+  })
+
   it('has few at work at once, and all in their turn', async () => {
     const room = new Room(1)
     let now = 0
