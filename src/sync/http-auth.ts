@@ -1,11 +1,12 @@
 import { findSignature } from '../../keys/http-signature.ts'
-import type { SignedRequest } from '../../keys/http-signature.ts'
+import type { SignatureFacts, SignedRequest } from '../../keys/http-signature.ts'
+import { countsForS, Nonces } from './nonces.ts'
 import type { Served } from './request.ts'
 import type { Rights } from './rights.ts'
 import { publicRights, rightsIn } from './rights.ts'
 
-const skewS = 300
-const maxNonces = 100_000
+/** So far a client's clock may be ahead. */
+const aheadS = 30
 const refreshMs = 2000
 
 /** Who asks over HTTP, and what they may do: by the signature of the request and the roster. */
@@ -14,8 +15,7 @@ export class HttpAuth {
   readonly #publicStreams: readonly string[]
   readonly #startedS: number
   readonly #clock: () => number
-  /** Nonces with the time from which on they count no more, in s; the oldest first. */
-  readonly #nonces = new Map<string, number>()
+  readonly #nonces: Nonces
   #rights: ReadonlyMap<string, Rights> | undefined
   #readMs = 0
   #reading: Promise<void> | undefined
@@ -23,47 +23,55 @@ export class HttpAuth {
   /**
    * @param publicStreams - Patterns of streams that anybody may read.
    * @param clock - The time, in ms since 1970.
+   * @param nonces - Those that came.
    */
-  constructor(served: Served, publicStreams: readonly string[], clock: () => number) {
+  constructor(
+    served: Served,
+    publicStreams: readonly string[],
+    clock: () => number,
+    nonces: Nonces = new Nonces(),
+  ) {
+    this.#nonces = nonces
     this.#served = served
     this.#publicStreams = publicStreams
     this.#clock = clock
     this.#startedS = Math.floor(clock() / 1000)
   }
 
-  /** Returns the rights of whoever signed a request; those of everybody where nobody did; undefined for none at all. */
+  /**
+   * Returns the rights of whoever signed a request; those of everybody where nobody did; undefined for none at all; `busy`
+   * for a key that has sent too much to know whether this came before.
+   */
   async rightsOf(
     request: SignedRequest,
     headers: Parameters<typeof findSignature>[1],
-  ): Promise<Rights | undefined> {
+  ): Promise<Rights | 'busy' | undefined> {
     if (headers['signature-input'] === undefined) return this.#everybody()
     const signature = findSignature(request, headers)
-    if (signature === undefined || !this.#isFresh(signature)) return undefined
+    if (signature === undefined) return undefined
     const { did } = signature
     const isDue = this.#clock() - this.#readMs > refreshMs
     if (isDue || this.#rights?.has(did) !== true) await this.#refresh()
-    return this.#rights?.get(did)
-  }
-
-  #everybody(): Rights | undefined {
-    return this.#publicStreams.length === 0 ? undefined : publicRights(this.#publicStreams)
+    const rights = this.#rights?.get(did)
+    return rights === undefined ? undefined : this.#once(signature, rights)
   }
 
   /**
    * A signature counts once, and for a few minutes. What was signed before this server began to remember nonces is
-   * refused.
+   * refused. Only keys that have rights are remembered: no others can fill memory.
    */
-  #isFresh({ created, did, nonce }: { created: number; did: string; nonce: string }): boolean {
+  #once(signature: SignatureFacts, rights: Rights): Rights | 'busy' | undefined {
     const nowS = Math.floor(this.#clock() / 1000)
-    for (const [key, untilS] of this.#nonces) {
-      if (untilS >= nowS && this.#nonces.size < maxNonces) break
-      this.#nonces.delete(key)
-    }
-    const key = `${did} ${nonce}`
-    const isTimely = Math.abs(nowS - created) <= skewS && created >= this.#startedS - 1
-    if (!isTimely || this.#nonces.has(key)) return false
-    this.#nonces.set(key, nowS + 2 * skewS)
-    return true
+    const { created } = signature
+    const isTimely = created >= nowS - countsForS && created <= nowS + aheadS
+    if (!isTimely || created < this.#startedS - 1) return undefined
+    const found = this.#nonces.add(signature, nowS)
+    if (found === 'full') return 'busy'
+    return found === 'new' ? rights : undefined
+  }
+
+  #everybody(): Rights | undefined {
+    return this.#publicStreams.length === 0 ? undefined : publicRights(this.#publicStreams)
   }
 
   /** Those who ask while it is read wait for it too. */

@@ -42,7 +42,7 @@ export class HttpTransport implements Transport {
   readonly #pace = new Pace()
   readonly #poster: HttpPoster
 
-  /** @param url - `http(s)://host[:port][/path]`. */
+  /** @param url - `http(s)://host[:port]`. */
   constructor(url: string, options: HttpOptions) {
     this.#url = addressOf(url)
     this.name = url
@@ -171,11 +171,13 @@ function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
     // neither is shown: messages go into logs
-    const message = `http(s)://${url.host} takes neither user nor password: requests are signed with the agent's key`
+    const message = `${url.protocol}//${url.host} takes neither user nor password: requests are signed with the agent's key`
     throw new HandoffError('HSTORE_USAGE', message)
   }
-  if (url?.search !== '' || url.hash !== '')
-    throw new HandoffError('HSTORE_USAGE', `${quoted(text)} is no http(s)://host[:port]`)
-  url.pathname = `${url.pathname.replace(/\/$/, '')}${syncPath}`
+  if (url?.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    const what = `${quoted(text)} is no http(s)://host[:port]: a server has one store, at no path`
+    throw new HandoffError('HSTORE_USAGE', what)
+  }
+  url.pathname = syncPath
   return url
 }

@@ -90,6 +90,7 @@ async function respondSync(
   // who asks is known by the headers alone: nobody else's content is taken in
   const rights = await auth.rightsOf(signedOf(request, digest), request.headers)
   if (rights === undefined) return end(response, 401, { connection: 'close' })
+  if (rights === 'busy') return endBusy(response)
   const most = rights.mayWrite ? wireLimits.packedBytes : maxReaderBytes
   const refused = refusedLength(request, most)
   if (refused !== undefined) return end(response, refused, { connection: 'close' })
@@ -160,6 +161,7 @@ async function respondBlock(
   const rights = await auth.rightsOf(signed, request.headers)
   // who may see nothing is not told what there is
   if (rights === undefined) return end(response, 404)
+  if (rights === 'busy') return endBusy(response)
   const { accept, 'if-none-match': ifNoneMatch } = request.headers
   const asked = { target: signed.target, accept, ifNoneMatch }
   const room = roomOf(rooms, request)

@@ -76,9 +76,11 @@ describe('remote add', () => {
     ['ssh://-u@host/y', /begin with no -/],
     ['ssh://host', /is no ssh:/],
     ['ssh://u:hunter2@host/y', /takes no password/],
-    ['http://u:hunter2@host/', /takes neither user nor password/],
+    ['http://u:hunter2@host/', /http:\/\/host takes neither user nor password/],
     ['https://hunter2@host/', /takes neither user nor password/],
     ['http://host/x?y', /is no http/],
+    ['http://host/x', /is no http.*at no path/],
+    ['https://host:1/hstore', /is no http.*at no path/],
     ['http://', /is no http/],
     ['ftp://host/x', /is no address/],
     ['file://host/x', /is no file:/],
@@ -110,7 +112,7 @@ describe('remote add', () => {
   })
 
   it('takes addresses that nobody answers at', async () => {
-    const urls = ['ssh://u@host:22/~/x', 'http://host:1', 'https://[::1]/x/', 'file:///nowhere']
+    const urls = ['ssh://u@host:22/~/x', 'http://host:1', 'https://[::1]/', 'file:///nowhere']
     for (const [i, url] of urls.entries()) {
       await ok(store.run('remote', 'add', `r${i}`, url))
       await ok(store.run('remote', 'remove', `r${i}`))
