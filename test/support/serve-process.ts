@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -7,6 +8,7 @@ import type { TestStore } from './store.ts'
 /** `hstore serve` over HTTP as a process of its own; ended by its pid. */
 export interface ServeProcess {
   readonly url: string
+  readonly child: ChildProcess
   /** The most memory that it has had, by the kernel, in MiB; undefined where the kernel does not tell. */
   peakMib(): number | undefined
   close(): Promise<void>
@@ -24,6 +26,7 @@ export async function startServe(
   })
   const [said] = (await once(child.stdout, 'data')) as [Buffer]
   return {
+    child,
     url: said.toString().trim(),
     peakMib: () => peakOf(child.pid!),
     async close() {

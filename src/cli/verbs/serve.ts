@@ -8,6 +8,7 @@ import type { Verb } from '../program.ts'
 import { jsonLine, plain } from '../render.ts'
 import { residentIo } from '../resident-io.ts'
 import { openOptions } from '../settings.ts'
+import { closeOnSignals } from '../signals.ts'
 import { verbs } from '../verb-table.ts'
 
 type Options = Parameters<Verb>[2]
@@ -40,7 +41,7 @@ async function listenLocally(io: Io, options: Options): Promise<LocalServer> {
   // loaded now: there is nobody yet who waits
   const { main } = await import('../program.ts')
   for (const { load } of verbs) await load?.()
-  return serveOverSocket(open, build, async (asker, openDatabase) => {
+  const server = await serveOverSocket(open, build, async (asker, openDatabase) => {
     const own = residentIo(asker, open.keys, openDatabase)
     try {
       return await main(asker.request.argv, own)
@@ -49,6 +50,8 @@ async function listenLocally(io: Io, options: Options): Promise<LocalServer> {
       throw error
     }
   })
+  closeOnSignals(() => server.close())
+  return server
 }
 
 async function overPipes(io: Io, options: Options): Promise<void> {
@@ -66,6 +69,7 @@ async function overHttp(io: Io, listen: string, options: Options): Promise<void>
       warn(io, `--public ${JSON.stringify(pattern)} fits no stream yet: hstore heads lists them`),
     clock: Date.now,
   })
+  closeOnSignals(() => server.close())
   const { url } = server
   const socket = await listenLocally(io, options).then(
     (local) => local.socket,
