@@ -86,13 +86,17 @@ export async function newPassphrase(
 const ours =
   /^(?:acknowledged|artifacts|closed|config\.json\..*|db|holder|kept-.*|lock|quarantine|remotes\.json|tmp|wanted)$/
 
-/** Throws `HSTORE_STORE_EXISTS`, `HSTORE_OUTPUT_EXISTS` when a folder can't be a new store's. */
-export async function assertFree(folder: string): Promise<void> {
+/**
+ * Throws `HSTORE_STORE_EXISTS`, `HSTORE_OUTPUT_EXISTS` when a folder can't be a new store's.
+ *
+ * @param advice - Told of a store that is there.
+ */
+export async function assertFree(folder: string, advice = ''): Promise<void> {
   if (hasConfig(folder)) {
     const { genesis } = readConfig(folder)
     throw new HandoffError(
       'HSTORE_STORE_EXISTS',
-      `${folder} is a store already (genesis ${genesis}): nothing was changed`,
+      `${folder} is a store already (genesis ${genesis}): nothing was changed${advice}`,
       {
         details: { genesis },
       },

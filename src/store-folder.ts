@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { CidText } from '../store/cid-text.ts'
 import { isCidText } from '../store/cid-text.ts'
@@ -17,6 +17,8 @@ export interface StoreConfig {
 }
 
 const configName = 'config.json'
+/** Is there from the beginning of a clone until it has its configuration. */
+const cloningName = 'config.json.cloning'
 const maxConfigBytes = 64 * 1024
 
 /**
@@ -39,7 +41,7 @@ export function findStoreFolder(from: string): string {
 
 /** Returns whether a folder is a store, whole or not: one that lost its configuration has a database still. */
 export function isStore(folder: string): boolean {
-  return hasConfig(folder) || isThere(path.join(folder, 'db'))
+  return [configName, 'db', cloningName].some((name) => isThere(path.join(folder, name)))
 }
 
 /** Returns whether a folder is a store that has its configuration. */
@@ -59,8 +61,12 @@ function isThere(file: string): boolean {
 /**
  * Returns a store's configuration.
  *
+<<<<<<< HEAD
  * @param advice - What is told to do where there is no store.
  * @throws {HandoffError} `HSTORE_STORE_MISSING` when the folder is no store; `HSTORE_STORE_FOREIGN` when another user
+=======
+ * @throws {HandoffError} `HSTORE_STORE_MISSING` when the folder is no store, or no whole one yet; `HSTORE_STORE_FOREIGN` when another user
+>>>>>>> 45270f2 (clone: one that was cut short is named as such by every verb and goes on, and one that failed leaves nothing)
  * owns it; `HSTORE_INPUT_UNREADABLE` when its configuration can't be read, `HSTORE_CONFIG_DAMAGED` when it is none;
  * `HSTORE_VERSION_NEWER` for a later format.
  */
@@ -71,7 +77,8 @@ export function readConfig(
   if (!isStore(folder))
     throw new HandoffError('HSTORE_STORE_MISSING', `${folder} is no store: ${advice}`)
   refuseForeign(folder)
-  if (!hasConfig(folder)) throw damaged(folder, 'is gone')
+  if (!hasConfig(folder))
+    throw isThere(path.join(folder, cloningName)) ? cut(folder) : damaged(folder, 'is gone')
   const file = path.join(folder, configName)
   const config = parseObject(readText(file))
   if (typeof config['format'] === 'number' && config['format'] > 1) {
@@ -101,6 +108,21 @@ export const lookAtAddress = 'look at the address'
 /** Writes a store's configuration, which makes the folder a store. */
 export async function writeConfig(folder: string, config: StoreConfig): Promise<void> {
   await writeDurably(path.join(folder, configName), `${JSON.stringify(config, null, 2)}\n`, 0o644)
+}
+
+/** Notes that a folder is being made a store out of another. */
+export function beginClone(folder: string): void {
+  writeFileSync(path.join(folder, cloningName), '', { mode: 0o600 })
+}
+
+/** To be called once the clone has its configuration, or has failed with nothing in it. */
+export function endClone(folder: string): void {
+  rmSync(path.join(folder, cloningName), { force: true })
+}
+
+function cut(folder: string): HandoffError {
+  const message = `${folder} is a clone that was cut short: give the same hstore clone again, it goes on from there`
+  return new HandoffError('HSTORE_STORE_MISSING', message)
 }
 
 function damaged(folder: string, what: string): HandoffError {

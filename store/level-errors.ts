@@ -44,10 +44,10 @@ export function storeErrorOf(error: unknown, directory: string): Error {
 
 function judge(reason: string): readonly [StoreErrorCode, string] {
   if (full.test(reason)) {
-    return ['HSTORE_STORE_FULL', 'the disk is full, nothing was written: make room and try again']
+    return ['HSTORE_STORE_FULL', 'the disk is full, this was not written: make room and try again']
   }
   if (tooLarge.test(reason)) {
-    const advice = 'no file may grow to that size, nothing was written: see ulimit -f and the disk'
+    const advice = 'no file may grow to that size, this was not written: see ulimit -f and the disk'
     return ['HSTORE_STORE_FULL', advice]
   }
   if (readOnly.test(reason)) {

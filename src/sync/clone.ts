@@ -1,16 +1,17 @@
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { CidText } from '../../store/cid-text.ts'
 import { isCidText } from '../../store/cid-text.ts'
 import { openDatabase } from '../../store/database.ts'
+import { StoreError } from '../../store/errors.ts'
 import type { ContextOptions } from '../context.ts'
 import { HandoffError } from '../errors.ts'
 import { assertFree } from '../init-verb.ts'
 import { whyUnwritten } from '../kernel/errno.ts'
 import { makeFolder } from '../kernel/files.ts'
 import { Marks } from '../marks.ts'
-import { hasConfig, writeConfig } from '../store-folder.ts'
+import { beginClone, endClone, hasConfig, writeConfig } from '../store-folder.ts'
 import { findPins, readMarkSecret, unpinned, writePins } from '../trust/pin-file.ts'
 import { greet } from './greet.ts'
 import { assertManifest, takeIn } from './import.ts'
@@ -44,7 +45,7 @@ export interface CloneOptions extends ContextOptions, Pick<TransportOptions, 'si
 export interface CloneReport {
   readonly store: string
   readonly genesis: string
-  /** How many entries it holds. */
+  /** How many entries it holds, rosters among them. */
   readonly entries: number
   /** Entries that the source has and that have no right. */
   readonly unstored: number
@@ -62,14 +63,31 @@ export async function cloneStore(source: string, options: CloneOptions): Promise
   if (genesis !== undefined && !isCidText(genesis))
     throw new HandoffError('HSTORE_USAGE', `--genesis takes a whole CID, not ${genesis}`)
   await assertNoScp(source, cwd)
-  await assertFree(folder)
-  await makeFolder(folder, 0o700).catch((cause: unknown) => {
+  await assertFree(folder, '; where its clone was cut short, hstore sync goes on from there')
+  const made = await makeFolder(folder, 0o700).catch((cause: unknown) => {
     const message = `${folder} can't be made: ${whyUnwritten(cause)}`
     throw new HandoffError('HSTORE_OUTPUT_UNWRITABLE', message, { cause })
   })
   const url = absoluteUrl(source, cwd)
   const file = path.isAbsolute(url) ? await stat(url).catch(() => undefined) : undefined
-  return file?.isFile() === true ? cloneCar(url, options) : cloneRemote(url, options)
+  try {
+    return await (file?.isFile() === true ? cloneCar(url, options) : cloneRemote(url, options))
+  } catch (error) {
+    if (made !== undefined) await removeEmpty(folder)
+    throw hasConfig(folder) ? withAdvice(error) : error
+  }
+}
+
+/** Nothing stays of a clone that took nothing in. */
+async function removeEmpty(folder: string): Promise<void> {
+  for (const one of [path.join(folder, 'tmp'), folder]) await rmdir(one).catch(() => undefined)
+}
+
+/** What was taken in before stays. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof StoreError) || error.code !== 'HSTORE_STORE_FULL') return error
+  const message = `${error.message}: what came before stays, and hstore sync goes on from there`
+  return new StoreError(error.code, message, { cause: error })
 }
 
 async function cloneCar(file: string, options: CloneOptions): Promise<CloneReport> {
@@ -78,6 +96,7 @@ async function cloneCar(file: string, options: CloneOptions): Promise<CloneRepor
   try {
     const genesis = await agreed(car.manifest?.genesis, file, options)
     const manifest = assertManifest(car, genesis)
+    beginClone(folder)
     await using blank = await openBlank(genesis, options)
     const { added, parked } = await takeIn(blank, car, manifest)
     return { store: folder, genesis, entries: added, unstored: parked.length }
@@ -91,6 +110,7 @@ async function cloneRemote(url: string, options: CloneOptions): Promise<CloneRep
   await using transport = await openTransport(url, { cwd, waitMs, own: folder, ssh, signer, agent })
   const { genesis: theirs } = await greet(transport)
   const genesis = await agreed(theirs, url, options)
+  beginClone(folder)
   const remotes = await Remotes.open(folder, keysFolder, genesis)
   await remotes.add({ name: 'origin', url })
   const quarantine = await Quarantine.open(folder, url)
@@ -157,6 +177,7 @@ async function openBlank(
     async accept(found) {
       await writePins(keysFolder, genesis, found)
       await writeConfig(folder, { format: 1, genesis, agent })
+      endClone(folder)
     },
     [Symbol.asyncDispose]: () => db.close(),
   }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { launcher } from '../support/cli.ts'
@@ -29,12 +30,16 @@ beforeAll(async () => {
   await putHistory(full)
 })
 
-/** A program that does what ssh does, on this machine: runs its last word, with the keys of `there`. */
-async function fakeSsh(there: TestStore): Promise<string> {
+/** A program that does what ssh does, on this machine: runs its last word, with the keys of `there`; cut after some bytes. */
+async function fakeSsh(there: TestStore, mostBytes?: number): Promise<string> {
   const file = path.join(shared, `ssh-${copies++}`)
   const bin = path.dirname(launcher)
-  const run = `for last; do :; done\nexport PATH="${bin}:$PATH" HSTORE_KEYS="${there.keys}"\nexec sh -c "$last"\n`
-  await writeFile(file, `#!/bin/sh\n${run}`, { mode: 0o700 })
+  const run = `for last; do :; done\nexport PATH="${bin}:$PATH" HSTORE_KEYS="${there.keys}"\n`
+  const cut =
+    mostBytes === undefined
+      ? 'exec sh -c "$last"'
+      : `exec 3<&0\nsh -c "$last" <&3 | { dd bs=1 count=${mostBytes} 2>/dev/null; kill $$; }`
+  await writeFile(file, `#!/bin/sh\n${run}${cut}\n`, { mode: 0o700 })
   return file
 }
 
@@ -145,5 +150,36 @@ describe('ssh://', () => {
       'ssh://h/%zz',
     ])
       expect(await here.run('sync', url), url).toMatchObject({ exit: 2 })
+  })
+})
+
+describe('a clone that fails', () => {
+  it('is named by every verb where it was cut short, and goes on', async () => {
+    const there = await copyOf(full)
+    const here = storeAt(place(), there.genesis)
+    const argv = ['clone', `ssh://host${there.store}`, '--genesis', there.genesis]
+    const cutSsh = { HSTORE_SSH: await fakeSsh(there, 2500) }
+    expect((await here.runWith({ env: cutSsh }, ...argv)).exit).toBe(9)
+    for (const verb of [['status'], ['sync'], ['fsck'], ['fsck', '--rebuild']]) {
+      const told = await here.run(...verb)
+      expect([told.exit, told.err]).toEqual([
+        2,
+        expect.stringContaining('cut short: give the same hstore clone again'),
+      ])
+    }
+    await ok(here.runWith({ env: { HSTORE_SSH: await fakeSsh(there) } }, ...argv))
+    expect(await heads(here)).toBe(await heads(there))
+    const { err } = await here.run(...argv)
+    expect(err).toContain('hstore sync goes on')
+    expect(await readdir(here.store)).not.toContain('config.json.cloning')
+  })
+
+  it('leaves nothing where nothing came', async () => {
+    const here = storeAt(place(), full.genesis)
+    const genesis = full.genesis.replace(/.{4}$/, 'aaaa')
+    for (const source of [full.store, path.join(shared, 'none')]) {
+      expect((await here.run('clone', source, '--genesis', genesis)).exit).not.toBe(0)
+      expect(existsSync(here.store)).toBe(false)
+    }
   })
 })

@@ -40,7 +40,7 @@ export const clone: Verb = async (io, [source = ''], options) => {
     },
   }).finally(line.end)
   await io.out(options.json === true ? jsonLine('clone', report) : `${report.genesis}\n`)
-  io.err(`${plain(`store ${report.store} with ${report.entries} entries`)}\n`)
+  io.err(`${plain(`store ${report.store} with ${report.entries} entries, rosters among them`)}\n`)
   if (report.unstored > 0)
     io.err(`hstore: ${report.unstored} entries of it have no right: hstore sync names them\n`)
   return 0
