@@ -4,6 +4,8 @@ import { getEntry } from './context.ts'
 import type { VerifiedEntry } from './entry/entry.ts'
 import { familyOf, kindOf } from './entry/kinds.ts'
 import { headsOf, streamsOf } from './graph/ref.ts'
+import { Numbers } from './kernel/numbers.ts'
+import { TextNumbers } from './kernel/text-numbers.ts'
 import type { LogOrder } from './log-order.ts'
 import { orderNodes, orderNotes } from './log-order.ts'
 import type { Standing, Trust } from './trust/standing.ts'
@@ -18,11 +20,17 @@ export interface Logged {
 /** A log as it is shown, of any length: its entries lie packed, in some 200 bytes each. */
 export class Log implements Iterable<Logged> {
   readonly #order: LogOrder
-  readonly #trust: Trust
+  readonly #standings = new TextNumbers<Standing['standing']>()
+  /** By index, the number of the standing. */
+  readonly #standingOf = new Numbers()
 
+  /** What stands is found out at once: it may take blocks of the store, which is closed when the log is shown. */
   constructor(order: LogOrder, trust: Trust) {
     this.#order = order
-    this.#trust = trust
+    for (let index = 0; index < order.size; index++) {
+      const { standing } = trust.standingOf(order.entryAt(index))
+      this.#standingOf.push(this.#standings.add(standing))
+    }
   }
 
   /** How many entries it has. */
@@ -32,9 +40,11 @@ export class Log implements Iterable<Logged> {
 
   /** Returns the entry at an index, from 0 on. */
   at(index: number): Logged {
-    const entry = this.#order.entryAt(index)
-    const { standing } = this.#trust.standingOf(entry)
-    return { entry, parents: this.#order.parentsAt(index), standing }
+    return {
+      entry: this.#order.entryAt(index),
+      parents: this.#order.parentsAt(index),
+      standing: this.#standings.at(this.#standingOf.at(index)),
+    }
   }
 
   /** Returns the CID of the entry at an index. */

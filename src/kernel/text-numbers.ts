@@ -1,10 +1,10 @@
 /** Texts numbered from 0 on: what is read from many blocks says the same names over and over. */
-export class TextNumbers {
-  readonly #numbers = new Map<string, number>()
-  readonly #texts: string[] = []
+export class TextNumbers<T extends string = string> {
+  readonly #numbers = new Map<T, number>()
+  readonly #texts: T[] = []
 
   /** Returns the number of a text; it is given the next one where it has none. */
-  add(text: string): number {
+  add(text: T): number {
     const known = this.#numbers.get(text)
     if (known !== undefined) return known
     this.#numbers.set(text, this.#texts.length)
@@ -12,7 +12,7 @@ export class TextNumbers {
   }
 
   /** Returns the text of a number that was given. */
-  at(number: number): string {
+  at(number: number): T {
     return this.#texts[number]!
   }
 }

@@ -82,6 +82,31 @@ describe('log of a stream with several heads', () => {
   })
 })
 
+describe('log of entries by a key that was frozen or taken back', () => {
+  it.each([
+    ['frozen', (of: TestStore) => of.run('freeze', '--as', agents.a, '--yes')],
+    [
+      'taken back',
+      async (of: TestStore) => {
+        const { did } = json<{ did: string }>(await ok(of.run('key', 'show', agents.a, '--json')))
+        return of.run('roster', 'revoke', agents.a, did, '--as-of-head', '--yes')
+      },
+    ],
+  ])('%s: shows them as before, in every form', async (_, end) => {
+    const ended = await copyStore(store, path.join(shared, `copy-${++copies}`))
+    const forms = [[], ['--graph'], ['-z']]
+    const shown = (): Promise<string[]> =>
+      Promise.all(
+        forms.map(async (form) => (await ok(ended.run('log', historyWorkspace, ...form))).out),
+      )
+    const before = await shown()
+    await ok(end(ended))
+    expect(await shown()).toEqual(before)
+    const { entries } = json<Log>(await ok(ended.run('log', historyWorkspace, '--json')))
+    expect(entries.map(({ standing }) => standing)).toEqual(cids.map(() => 'valid'))
+  })
+})
+
 describe('log --graph', () => {
   it('has the full CID where nobody looks', async () => {
     const { out } = await ok(store.run('log', historyWorkspace, '--graph'))
