@@ -35,8 +35,10 @@ const maxWithheld = 10_000
 /** How many entries are asked for first. */
 const firstWanted = 256
 
-/** How much of the quarantine may wait for what comes later in seq; then the remote is asked for the order of links. */
+/** How much of the quarantine may wait before answers come one by one. */
 const crowded = 1 / 8
+/** As much waits for what comes later in seq, and is judged anew with each answer: the order of links is asked for. */
+const disordered = 1 / 64
 
 /**
  * Fetches entries with all that they need, judges them, and stores what is fit, a few MiB at a time. What came before a
@@ -63,7 +65,7 @@ export class Puller implements Pulled {
   #followed: ReadonlySet<CidText> = new Set()
   #isLast = true
   #likely = firstWanted
-  #nextOrder = crowded
+  #nextOrder = disordered
   /** An answer that comes while the one before is judged. */
   #ahead: Promise<Fetched> | undefined
   /** What comes meanwhile waits here: what is judged does not change under way. */
@@ -92,7 +94,7 @@ export class Puller implements Pulled {
     while (pending.length > 0) {
       if (this.#ahead === undefined) {
         if (arrivals.fill >= this.#nextOrder) pending = await this.#inOrder(pending)
-        else if (arrivals.fill < crowded) this.#nextOrder = crowded
+        else if (arrivals.fill < disordered) this.#nextOrder = disordered
         if (pending.length === 0) break
       }
       const { fault, taken } = await (this.#ahead ?? this.#fetch(pending))
@@ -139,7 +141,7 @@ export class Puller implements Pulled {
 
   /** Two signers far ahead of each other: what the others rest on comes first, what rests on nothing to come, not at all. */
   async #inOrder(pending: readonly Wanted[]): Promise<readonly Wanted[]> {
-    this.#nextOrder = this.#quarantine.arrivals.fill + crowded
+    this.#nextOrder = 2 * this.#quarantine.arrivals.fill
     const { stream } = pending[0]!
     const isOfStream = (one: Wanted): boolean => one.stream === stream
     const waiting = [...this.#waiting.keys()].filter((cid) => this.#streamOf.get(cid) === stream)
