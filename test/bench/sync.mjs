@@ -5,7 +5,17 @@
 // own; between them stands a proxy that counts bytes and requests.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -141,17 +151,18 @@ function peakOf(pid) {
 function gitFetch(count) {
   for (const name of ['git-there', 'git-here'])
     execFileSync('git', ['init', '-q', '--bare', at(name)])
-  const lines = []
+  const file = at('commits')
   for (let i = 0; i < count; i++) {
     const text = JSON.stringify(envelope(i))
     const who = `bench <bench@example.org> ${1_700_000_000 + i} +0000`
     const message = `revision ${i}`
-    lines.push(`commit refs/heads/main\ncommitter ${who}\ndata ${message.length}\n${message}\n`)
-    lines.push(`M 644 inline envelope.json\ndata ${Buffer.byteLength(text)}\n${text}\n`)
+    const head = `commit refs/heads/main\ncommitter ${who}\ndata ${message.length}\n${message}\n`
+    const blob = `M 644 inline envelope.json\ndata ${Buffer.byteLength(text)}\n${text}\n`
+    appendFileSync(file, head + blob)
   }
-  const input = lines.join('')
-  const maxBuffer = 1 << 30
-  spawnSync('git', ['-C', at('git-there'), 'fast-import'], { input, maxBuffer })
+  const input = openSync(file)
+  spawnSync('git', ['-C', at('git-there'), 'fast-import'], { stdio: [input, 'pipe', 'pipe'] })
+  closeSync(input)
   const start = performance.now()
   execFileSync('git', [
     '-C',
